@@ -64,3 +64,12 @@ fatlink_long_test(package.fetched 3600
           "${PROJECT_BINARY_DIR}/fetched" --build-generator "${CMAKE_GENERATOR}"
           --build-options "-DFATLINK_SOURCE=${PROJECT_SOURCE_DIR}" "-DCUDAToolkit_ROOT=${CUDAToolkit_BIN_DIR}/.."
           --test-command "${CMAKE_CTEST_COMMAND}" --output-on-failure --no-tests=error)
+
+# The Python wheel, built, and installed in a virtual environment, in a new Debian root and by the Dockerfile's steps.
+fatlink_long_test(wheel.make 3600
+  COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/wheel/make_wheels" "${PROJECT_BINARY_DIR}/wheels")
+set_tests_properties(wheel.make PROPERTIES SKIP_RETURN_CODE 77 FIXTURES_SETUP wheels)
+foreach(stem IN ITEMS test_contents test_environment test_clean_root)
+  fatlink_long_test(wheel.${stem} 1800 PYTHON wheel ${stem} ENVIRONMENT "FATLINK_WHEELS=${PROJECT_BINARY_DIR}/wheels")
+  set_tests_properties(wheel.${stem} PROPERTIES FIXTURES_REQUIRED wheels)
+endforeach()

@@ -13,7 +13,8 @@ install tree.
 ``transforms``
   The fatbins of the transforms, each with its ``.json``, and their linked images.
 ``development``
-  Headers, the static library, the CMake package, ``fatlink.pc``, documentation and examples.
+  Headers, the static library, the CMake package, ``fatlink.pc``, documentation and examples.  With ``FATLINK_WHEEL``
+  no static library, documentation and examples (wheel.cmake).
 ``tests``
   fatlink's own tests and their fixtures (tests/install.cmake).
 #]=======================================================================]
@@ -21,10 +22,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/bundle/bundle_libraries.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/bundle/notices.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/bundle/redistributable.cmake")
 
-install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTargets
-  RUNTIME COMPONENT runtime
-  LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
-  ARCHIVE COMPONENT development)
+if(FATLINK_WHEEL)
+  include("${CMAKE_CURRENT_LIST_DIR}/wheel.cmake")
+else()
+  install(TARGETS fatlink_shared fatlink_static fatlink_program EXPORT fatlinkTargets
+    RUNTIME COMPONENT runtime
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT development
+    ARCHIVE COMPONENT development)
+endif()
 install(TARGETS fatlink_linkd RUNTIME DESTINATION "${CMAKE_INSTALL_LIBEXECDIR}" COMPONENT runtime)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
         "${PROJECT_SOURCE_DIR}/SECURITY.md"
@@ -35,6 +40,8 @@ fatlink_bundle_libraries()
 # fatlink searches this folder, but the loader does not, so other programs do not pick the libraries up.
 fatlink_bundle_cuda(DESTINATION lib/fatlink COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
-include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
+if(NOT FATLINK_WHEEL)
+  include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
+endif()
 include("${CMAKE_CURRENT_LIST_DIR}/cmake_package.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/pkg_config.cmake")

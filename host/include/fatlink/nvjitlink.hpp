@@ -2,13 +2,14 @@
 // Finds and opens nvJitLink at run time; nothing links to it. Search order; the first file that can
 // be opened and has all functions is used:
 //   1. the file $FATLINK_NVJITLINK; if it is set, no other file is tried
-//   2. beside the folder of the program: lib/fatlink, where packages put a copy, and lib, where the
-//      build tree has a link to its toolkit
-//   3. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
-//   4. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where the vendor's wheels put it;
+//   2. nvidia/cu13/lib beside fatlink's Python package, where pip installs the vendor's wheel
+//   3. in the prefix of the program and in that of libfatlink.so: lib/fatlink, where packages put a
+//      copy, and lib, where the build tree has a link to its toolkit
+//   4. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
+//   5. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where the vendor's wheels put it;
 //      $CONDA_PREFIX: lib, targets/x86_64-linux/lib, and the folder of the wheels
-//   5. the dynamic loader: libnvJitLink.so.13
-//   6. /usr/local/cuda/lib64
+//   6. the dynamic loader: libnvJitLink.so.13
+//   7. /usr/local/cuda/lib64
 // Threads: safe.
 #pragma once
 

@@ -6,6 +6,7 @@
 
 #include "toolkit/find_by_loader.hpp"
 #include "toolkit/library_identity.hpp"
+#include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 
@@ -51,7 +52,19 @@ void append_wheels(std::vector<toolkit_root>& roots, fs::path const& environment
   for (auto const& folder : wheel_roots(environment)) roots.push_back({folder, reason, true});
 }
 
-/// Rules 3 and 4.
+/// Rule 2. Only folders that are a Python package: the folder above another prefix, such as /tmp,
+/// may be one that every user can write to.
+std::vector<toolkit_root> roots_beside_package()
+{
+  std::vector<toolkit_root> roots;
+  std::error_code ignored;
+  for (auto const& prefix : installation_prefixes())
+    if (fs::is_regular_file(prefix / "__init__.py", ignored))
+      roots.push_back({prefix.parent_path() / "nvidia/cu13", "beside the Python package", true});
+  return roots;
+}
+
+/// Rules 4 and 5.
 std::vector<toolkit_root> roots_in_environment()
 {
   std::vector<toolkit_root> roots;
@@ -92,10 +105,12 @@ class search {
 
   std::vector<library_candidate> places()
   {
-    std::error_code ignored;
-    auto const program = fs::read_symlink("/proc/self/exe", ignored);
-    for (auto const* folder : {"lib/fatlink", "lib"})
-      if (!ignored) add(program.parent_path().parent_path() / folder, "beside the program");
+    for (auto const& root : roots_beside_package()) add_root(root);
+    auto const* reason = "beside the program";
+    for (auto const& prefix : installation_prefixes()) {
+      for (auto const* folder : {"lib/fatlink", "lib"}) add(prefix / folder, reason);
+      reason = "beside libfatlink.so";
+    }
     for (auto const& root : roots_in_environment()) add_root(root);
     places_.push_back({library_.name, "dynamic loader", "not tried"});
     add(fs::path(k_default_toolkit) / library_.folders.front(), "default toolkit");
@@ -196,6 +211,7 @@ void refuse_library(vendor_library const& library, std::vector<library_candidate
 std::vector<fs::path> toolkit_roots()
 {
   std::vector<fs::path> roots;
+  for (auto const& root : roots_beside_package()) roots.push_back(root.folder);
   for (auto const& root : roots_in_environment()) roots.push_back(root.folder);
   roots.emplace_back(k_default_toolkit);
   return roots;

@@ -2,13 +2,14 @@
 // Where the vendor's shared libraries are searched: nvJitLink, NVRTC, libNVVM. Nothing links to
 // them. The order, in which the first usable file wins:
 //   1. the file that the library's variable names ($FATLINK_NVJITLINK, …), and then no other
-//   2. beside the folder of the program: lib/fatlink, where packages put a copy, and lib, where the
-//      build tree has a link to its toolkit
-//   3. $CUDA_HOME, $CUDA_PATH: the folders of a toolkit
-//   4. $VIRTUAL_ENV: the folders of the vendor's wheels; $CONDA_PREFIX: those of a toolkit and of
+//   2. nvidia/cu13 beside fatlink's Python package, where pip installs the vendor's wheels
+//   3. in the prefix of the program and in that of libfatlink.so: lib/fatlink, where packages put a
+//      copy, and lib, where the build tree has a link to its toolkit
+//   4. $CUDA_HOME, $CUDA_PATH: the folders of a toolkit
+//   5. $VIRTUAL_ENV: the folders of the vendor's wheels; $CONDA_PREFIX: those of a toolkit and of
 //      wheels
-//   5. the dynamic loader
-//   6. /usr/local/cuda
+//   6. the dynamic loader
+//   7. /usr/local/cuda
 // Threads: safe.
 #pragma once
 

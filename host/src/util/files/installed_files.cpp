@@ -2,6 +2,7 @@
 #include "util/files/installed_files.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <mutex>
@@ -35,10 +36,16 @@ std::filesystem::path running_program()
 std::filesystem::path code_file()
 {
   Dl_info info{};
-  if (::dladdr(reinterpret_cast<void const*>(&code_file), &info) == 0 || info.dli_fname == nullptr)
+  link_map* loaded = nullptr;
+  if (::dladdr1(reinterpret_cast<void const*>(&code_file), &info, reinterpret_cast<void**>(&loaded),
+                RTLD_DL_LINKMAP) == 0 ||
+      loaded == nullptr)
     return {};
+  // The program has no name here, and dli_fname is its argv[0]: a name such as "fatlink", which may
+  // be another file of the working folder.
+  if (loaded->l_name == nullptr || *loaded->l_name == '\0') return running_program();
   std::error_code error;
-  auto const file = std::filesystem::canonical(info.dli_fname, error);
+  auto const file = std::filesystem::canonical(loaded->l_name, error);
   return error ? std::filesystem::path() : file;
 }
 
@@ -103,6 +110,16 @@ std::filesystem::path detail::default_link_helper()
 {
   std::lock_guard const lock(stated().mutex);
   return stated().file;
+}
+
+std::vector<std::filesystem::path> detail::installation_prefixes()
+{
+  std::vector<std::filesystem::path> prefixes;
+  auto const program = running_program();
+  if (!program.empty()) append(prefixes, program.parent_path().parent_path());
+  if (auto const of_library = prefixes_of(code_file()); !of_library.empty())
+    append(prefixes, of_library.back());  // lib/<multiarch> is below the prefix's lib
+  return prefixes;
 }
 
 std::vector<std::filesystem::path> detail::helper_folders()

@@ -18,6 +18,10 @@ std::vector<std::filesystem::path> helper_folders();
 /// exist.
 std::vector<std::filesystem::path> data_folders();
 
+/// The folders above bin, lib and libexec in which this installation lies: that of the running
+/// program, then that of the file that contains this code, without duplicates.
+std::vector<std::filesystem::path> installation_prefixes();
+
 /// Sets the helper of the installation that a statically linked program belongs to.
 void set_default_link_helper(std::filesystem::path file);
 

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# A minimal image: Debian, Python, and the wheel of fatlink with nvJitLink.
+#   scripts/package --formats WHL && docker build -t fatlink .
+#   docker run --rm fatlink run                # on the reference device; with --gpus all on a GPU
+# Wheels of the vendor in build/packages are used, too, before those of a package index.
+FROM debian:bookworm-slim AS python
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*
+
+FROM python AS installation
+RUN apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv
+COPY build/packages/*.whl /wheels/
+RUN python3 -m venv /opt/fatlink && \
+    /opt/fatlink/bin/pip install --no-cache-dir --find-links /wheels /wheels/fatlink-*.whl && \
+    /opt/fatlink/bin/pip uninstall -y -q pip setuptools
+
+FROM python
+COPY --from=installation /opt/fatlink /opt/fatlink
+ENV PATH=/opt/fatlink/bin:/usr/local/bin:/usr/bin:/bin
+ENTRYPOINT ["fatlink"]

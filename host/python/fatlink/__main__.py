@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program `fatlink`, and where its files are.
+
+    python -m fatlink --cmake-dir      for cmake -Dfatlink_DIR=$(python -m fatlink --cmake-dir)
+    python -m fatlink --include-dir    the folder of the headers
+    python -m fatlink --prefix         the folder that has bin, lib, libexec, include and share
+    python -m fatlink VERB …           the program: see `fatlink --help`
+"""
+
+import os
+import sys
+
+from . import _installation
+
+_FOLDERS = {
+    "--cmake-dir": _installation.cmake_folder,
+    "--include-dir": _installation.include_folder,
+    "--prefix": _installation.prefix,
+}
+_USAGE = 2
+_MISSING = 5
+
+
+def main() -> int:
+    """Prints a folder, or becomes the program with the same arguments."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in _FOLDERS:
+        if len(arguments) > 1:
+            print(f"fatlink: error: {arguments[0]} takes no other arguments", file=sys.stderr)
+            return _USAGE
+        print(_FOLDERS[arguments[0]]())
+        return 0
+    program = _installation.program()
+    try:
+        os.execv(program, ["fatlink", *arguments])
+    except OSError as error:
+        print(f"fatlink: error: {program}: {error.strerror}\n"
+              "  hint:   install the wheel again, or name a build's lib/libfatlink.so in $FATLINK_LIBRARY",
+              file=sys.stderr)
+        return _MISSING
+
+
+if __name__ == "__main__":
+    sys.exit(main())

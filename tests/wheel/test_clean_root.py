@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel and the Dockerfile in a new Debian root, without compiler, CUDA and GPU."""
+import json
+import pathlib
+import shutil
+import subprocess
+import unittest
+
+import dockerfile
+from debian_root import make_root
+from wheel_case import SOURCE, WHEELS, WheelCase
+
+RUN = ("run", "--device", "cpu", "--json")
+
+
+class Base(WheelCase):
+    """The root that the others copy: made once, because it takes minutes."""
+
+    root = None
+
+
+def setUpModule():
+    Base.setUpClass()
+    unittest.addModuleCleanup(Base.doClassCleanups)
+    Base.root = make_root(Base.folder / "base")
+
+
+class CleanRoot(WheelCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.base = Base.root
+
+    def assert_verified(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual([(mode["mode"], mode["verified"]) for mode in report["modes"]], [("ptx", True), ("lto", True)])
+
+
+class Wheel(CleanRoot):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.root = cls.base.copy(cls.folder / "root")
+        cls.root.install("python3", "python3-venv")
+        shutil.copytree(WHEELS, cls.root.folder / "wheels")
+        cls.root.done("python3", "-m", "venv", "/root/v")
+        cls.root.done("/root/v/bin/pip", "install", "-q", "--no-index", "--find-links", "/wheels", "fatlink", "numpy")
+
+    def test_only_fatlink_and_its_dependency_and_what_was_named_are_installed(self):
+        listed = json.loads(self.root.done("/root/v/bin/pip", "list", "--format", "json"))
+        self.assertEqual({entry["name"] for entry in listed} - {"pip", "setuptools"},
+                         {"fatlink", "numpy", "nvidia-nvjitlink"})
+        for tool in ("cc", "gcc", "nvcc"):
+            self.assertNotEqual(self.root.run("sh", "-c", f"command -v {tool}").returncode, 0)
+
+    def test_runs_and_verifies_without_an_active_environment(self):
+        self.assert_verified(self.root.run("/root/v/bin/fatlink", *RUN))
+        self.assert_verified(self.root.run("/root/v/bin/fatlink", *RUN, "--no-cache"))  # by the wheel's nvJitLink
+        self.assert_verified(self.root.run("/root/v/bin/python", "-m", "fatlink", *RUN))
+
+    def test_nvjitlink_is_that_of_the_vendors_wheel(self):
+        found = json.loads(self.root.run("/root/v/bin/fatlink", "doctor", "--json").stdout)["nvjitlink"]
+        self.assertEqual(found["reason"], "beside the Python package")
+
+    def test_python_imports_it(self):
+        self.root.done("/root/v/bin/python", "-c", "import fatlink, numpy")
+
+    def test_python_opens_the_library(self):
+        code = "import ctypes; from fatlink import _installation as i; ctypes.CDLL(i.shared_library())"
+        self.root.done("/root/v/bin/python", "-c", code)
+
+    def test_python_reduces_on_the_reference_device(self):
+        if self.root.run("/root/v/bin/python", "-c", "import fatlink; fatlink.reduce").returncode != 0:
+            self.skipTest("this wheel has no fatlink.reduce")
+        code = ("import fatlink, numpy; x = numpy.arange(1000, dtype='float32');"
+                "print(float(fatlink.reduce(x, op='add')))")
+        self.assertEqual(self.root.done("/root/v/bin/python", "-c", code), "499500.0\n")
+
+
+class Image(CleanRoot):
+    def test_the_dockerfile_makes_an_image_that_verifies(self):
+        context = self.folder / "context"
+        (context / "build/packages").mkdir(parents=True)
+        for wheel in WHEELS.glob("*.whl"):
+            shutil.copy(wheel, context / "build/packages")
+        shutil.copy(SOURCE / "Dockerfile", context)
+        shutil.copy(SOURCE / ".dockerignore", context)
+        if shutil.which("docker") and subprocess.run(["docker", "info"], capture_output=True).returncode == 0:
+            self.done("docker", "build", "-t", "fatlink-test", context)
+            self.addCleanup(subprocess.run, ["docker", "rmi", "fatlink-test"], capture_output=True)
+            self.assert_verified(self.run_("docker", "run", "--rm", "fatlink-test", *RUN))
+            return
+        image = dockerfile.build((context / "Dockerfile").read_text(), context, self.base, self.folder, PIP_NO_INDEX="1")
+        self.assert_verified(image.run(*RUN))
+        self.assertEqual(image.root.done("python3", "--version").split()[0], "Python")
+        self.assertNotEqual(image.root.run("python3", "-m", "pip", "--version").returncode, 0)
+        self.assertFalse((image.root.folder / pathlib.Path("wheels")).exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

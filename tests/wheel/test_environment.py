@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel in a virtual environment: the program, and projects that find_package(fatlink) and pkg-config find in it."""
+import json
+import os
+import shutil
+import unittest
+
+from wheel_case import CMAKE, NVCC, SOURCE, Environment
+
+PROGRAM = """
+#include <fatlink/search_path.hpp>
+#include <cstdio>
+int main() { std::puts(fatlink::installed_data_folder().c_str()); }
+"""
+
+
+class Projects(Environment):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.package = cls.done(cls.python, "-m", "fatlink", "--prefix").strip()
+        cls.cmake_dir = cls.done(cls.python, "-m", "fatlink", "--cmake-dir").strip()
+
+    def build(self, name, source, *options):
+        build = self.folder / name
+        self.done(CMAKE, "-S", source, "-B", build, "-G", "Ninja", f"-Dfatlink_DIR={self.cmake_dir}",
+                  f"-DCUDAToolkit_ROOT={NVCC.parent.parent}", *options)
+        self.done(CMAKE, "--build", build)
+        return build
+
+    def test_a_transforms_project_of_ten_lines(self):
+        build = self.build("transform", SOURCE / "tests/consumer/transform")
+        report = json.loads(self.fatlink("run", "--device", "cpu", "--json", "--transform", build / "halve.fatbin"))
+        self.assertEqual([mode["verified"] for mode in report["modes"]], [True, True])
+        self.done("ctest", "--test-dir", build, "--output-on-failure", env={**os.environ, **self.env})
+
+    def test_a_library_with_a_contract_and_a_host(self):
+        build = self.build("library", SOURCE / "tests/consumer/library")
+        self.done("ctest", "--test-dir", build, "--output-on-failure", env={**os.environ, **self.env})
+
+    def test_an_application_links_the_shared_library(self):
+        source = self.folder / "application-source"
+        shutil.copytree(SOURCE / "tests/consumer/application", source)
+        lists = source / "CMakeLists.txt"
+        lists.write_text(lists.read_text().replace("ITEMS fatlink static", "ITEMS fatlink")
+                         .replace("install(TARGETS application_static)\n", ""))
+        build = self.build("application", source)
+        said = self.done(build / "application_fatlink", f"{self.package}/share/fatlink", env=self.env)
+        self.assertRegex(said, r"lto: \d+ bytes, right, cache (hit|miss)")
+
+    def test_pkg_config_and_a_compiler(self):
+        if shutil.which("pkg-config") is None:
+            self.skipTest("pkg-config is not installed")
+        (self.folder / "program.cpp").write_text(PROGRAM)
+        env = {**os.environ, "PKG_CONFIG_PATH": f"{self.package}/lib/pkgconfig"}
+        flags = self.done("pkg-config", "--cflags", "--libs", "fatlink", env=env).split()
+        self.done("c++", "-std=c++20", "program.cpp", "-o", "program", *flags, f"-Wl,-rpath,{self.package}/lib")
+        self.assertEqual(self.done(self.folder / "program", env=self.env), f"{self.package}/share/fatlink\n")
+
+    def test_the_static_library_is_not_offered(self):
+        (self.folder / "none").mkdir()
+        (self.folder / "none/CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(none LANGUAGES CXX)\nfind_package(fatlink REQUIRED)\n"
+            "if(TARGET fatlink::static)\n  message(FATAL_ERROR offered)\nendif()\n")
+        self.build("none-build", self.folder / "none")
+
+
+class Program(Environment):
+    def test_gives_the_arguments_and_the_exit_status_of_the_program(self):
+        self.assertIn("fatlink ", self.fatlink("--version"))
+        done = self.run_(self.environment / "bin/fatlink", "rnu", env=self.env)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("did you mean 'run'?", done.stderr)
+
+    def test_links_compiles_and_verifies(self):
+        report = json.loads(self.fatlink("run", "--device", "cpu", "--no-cache", "--json"))
+        self.assertEqual([mode["verified"] for mode in report["modes"]], [True, True])
+        report = json.loads(self.fatlink("run", "--device", "cpu", "--library", "reduce_4", "--transform", "max_float",
+                                         "--json"))
+        self.assertEqual([mode["reference"][0]["verified"] for mode in report["modes"]], [True, True])
+
+
+if __name__ == "__main__":
+    unittest.main()
