@@ -45,6 +45,10 @@ class Wording(PythonCase):
     def test_modes_are_texts(self):
         self.assertEqual(in_python("or link in lto mode: link_mode::lto"), 'or link in lto mode: mode="lto"')
 
+    def test_a_library_without_a_plan_is_launched_by_a_live_module(self):
+        self.assertEqual(in_python("launch its kernels yourself: link_and_load"),
+                         "launch its kernels yourself: fatlink.LiveModule")
+
     def test_findings_too(self):
         findings = fatlink.check(["reduce_4", "add_float"], target="sm_90", mode="sass")
         self.assertIn('link in lto mode (mode="lto")', findings[0].hint)

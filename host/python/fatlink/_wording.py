@@ -25,6 +25,7 @@ _NAMES = {
     "compiler_settings::memory_limit_mib": "fatlink.configure(compile_memory_limit_mib=…)",
     "compiler_settings::nvrtc": "fatlink.configure(nvrtc=…)",
     "compiler_settings::time_limit": "fatlink.configure(compile_time_limit_ms=…)",
+    "link_and_load": "fatlink.LiveModule",
     "cpu_options::instruction_budget": 'fatlink.open_device("cpu", instruction_budget=…)',
 }
 _PATTERN = re.compile("|".join(map(re.escape, _NAMES)) + r"|\b(?:link_options|compile_options|live_settings)::(\w+)")
@@ -32,4 +33,4 @@ _PATTERN = re.compile("|".join(map(re.escape, _NAMES)) + r"|\b(?:link_options|co
 
 def in_python(message: str) -> str:
     """A message or hint with the names of the Python package."""
-    return _PATTERN.sub(lambda found: found[1] or _NAMES[found[0]], message) if "::" in message else message
+    return _PATTERN.sub(lambda found: found[1] or _NAMES[found[0]], message)
