@@ -2,8 +2,11 @@
 """What op= may be: names, families, files, Inputs, CUDA source and Python functions."""
 import importlib.util
 import operator
+import sys
+import types
 import unittest
 import warnings
+from unittest import mock
 
 from python_case import BUILD, NumpyCase, fatlink, numpy
 
@@ -146,6 +149,19 @@ class PythonFunctionsWithoutNumba(OperatorCase):
             self.skipTest("Numba is installed for this Python")
         self.assert_error(fatlink.UnavailableError, fatlink.reduce, self.numbers, lambda a, b: a + b, init=0, says="needs Numba",
                           code="no-numba", hint="numba-cuda")
+
+    def test_name_what_installs_a_missing_library_of_cuda(self):
+        """As numba-cuda fails where no toolkit is installed."""
+        class DynamicLibNotFoundError(RuntimeError):
+            pass
+
+        numba = types.ModuleType("numba")
+        numba.types = mock.MagicMock()
+        numba.cuda = mock.MagicMock()
+        numba.cuda.compile.side_effect = DynamicLibNotFoundError('Failure finding "libnvvm.so.4"')
+        with mock.patch.dict(sys.modules, numba=numba):
+            self.assert_error(fatlink.UnavailableError, fatlink.reduce, self.numbers, lambda a, b: a + b + 3, init=0,
+                              says='finding "libnvvm.so.4"', code="no-numba", hint="numba-cuda[cu13]")
 
     def test_of_the_standard_library_are_families(self):
         self.assertEqual(fatlink.reduce(self.numbers, operator.add), self.numbers.sum())

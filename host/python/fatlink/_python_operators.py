@@ -19,10 +19,16 @@ def _numba():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from numba import cuda, types
-    except ImportError as cause:
-        raise UnavailableError(f"a Python function needs Numba: {cause}", code="no-numba", stage="compiler",
-                               hint="pip install numba-cuda; or pass CUDA source as op=") from None
+    except Exception as cause:  # also a library of CUDA that numba-cuda does not find
+        raise _unavailable(cause) from None
     return cuda, types
+
+
+def _unavailable(cause):
+    """The error where Numba, or a library of CUDA that it opens, is missing."""
+    return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {_first_line(cause)}", code="no-numba",
+                            stage="compiler", log=str(cause),
+                            hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
 
 
 def _computed_name(element):
@@ -50,6 +56,8 @@ def _compile(function, signature, mode):
         code, result = cuda.compile(getattr(function, "py_func", function), signature, device=True, abi="c",
                                     abi_info={"abi_name": _SYMBOL}, cc=(7, 5), output=form)
     except Exception as cause:  # Numba raises errors of many classes
+        if "LibNotFound" in type(cause).__name__:
+            raise _unavailable(cause) from None
         name = getattr(function, "__name__", "op")
         raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {_first_line(cause)}", code="numba-error",
                            stage="compiler", input=name, log=str(cause),
