@@ -4,10 +4,10 @@
 The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
 prototypes with the headers."""
 import ctypes
-import threading
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from ._errors import CLASSES, Finding, UnavailableError
+from . import _forks
+from ._errors import CLASSES, Finding, UnavailableError, UsageTypeError
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -115,7 +115,7 @@ class _Functions:
     """The functions of the shared library, without their prefix `fatlink_`. Opens it when one is first used."""
 
     def __init__(self):
-        self._lock = threading.Lock()
+        self._lock = _forks.make_lock()
 
     def __getattr__(self, name):  # only for what is not bound yet
         with self._lock:
@@ -170,7 +170,6 @@ def encode(path_or_text, what="an argument"):
     try:
         encoded = os.fsencode(path_or_text)
     except TypeError:
-        from ._errors import UsageTypeError
         raise UsageTypeError(f"{what} is {path_or_text!r}", hint="pass a text or a path") from None
     if b"\0" in encoded:
         from ._errors import UsageError
@@ -218,7 +217,23 @@ def output():
     return c_void_p()
 
 
-class Handle:
+class ProcessObject:
+    """An immutable object of this process: a copy is the object itself, and it cannot be pickled."""
+
+    __slots__ = ()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce_ex__(self, protocol):
+        raise UsageTypeError(f"fatlink.{type(self).__name__} cannot be pickled: it belongs to this process",
+                             hint="pass the names, files or bytes of its inputs, and make it in the other process")
+
+
+class Handle(ProcessObject):
     """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it."""
 
     __slots__ = ("_as_parameter_", "_keeps", "__weakref__")

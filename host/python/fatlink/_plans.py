@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import _calls, _forks
+from ._c_interface import ProcessObject
 from ._devices import Device, as_device, device_at
 from ._element_types import agrees
 from ._errors import UsageError, UsageTypeError
@@ -105,7 +106,7 @@ def _missing(prepared, entries):
     return made
 
 
-class Plan:
+class Plan(ProcessObject):
     """A library with transforms, ready to be run by its launch plan. Several threads may run it."""
 
     def __init__(self, library, transforms, device, mode):
