@@ -112,15 +112,49 @@ class Forks(NumpyCase):
             assert fatlink.sort(self.numbers, "greater")[0] == 999
         self.run_in_child(use)
 
-    def test_while_other_threads_link(self):
-        """What other threads hold in the parent is free in the child."""
-        threads = [threading.Thread(target=fatlink.reduce, args=(self.numbers.astype(name),))
-                   for name in ("f8", "i4", "i2", "u1")]
+    def test_while_other_threads_link_and_run(self):
+        """Locks that threads hold in the parent are free in the child: of the library and of the package."""
+        self.check_sum()
+        is_done = threading.Event()
+
+        def work(index):
+            numbers = self.numbers.astype(("f8", "i4", "i2", "u1")[index])
+            while not is_done.is_set():
+                fatlink.link(["reduce_4", "add_float"], target="sm_90", mode="ptx", emit="ptx-set")
+                fatlink.reduce(numbers)
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
         for thread in threads:
             thread.start()
-        self.run_in_child(lambda: fatlink.UsageError("nothing"))
-        for thread in threads:
-            thread.join(SECONDS)
+        try:
+            for _ in range(50):
+                self.run_in_child(self.use_everything)
+        finally:
+            is_done.set()
+            for thread in threads:
+                thread.join(SECONDS)
+
+    def use_everything(self):
+        self.check_sum()
+        assert fatlink.scan(self.numbers, "max")[-1] == 999
+        assert fatlink.link(["reduce_4", "max_float"], target="sm_90", mode="ptx", emit="ptx-set").kind == "ptx-set"
+
+    def test_while_another_thread_opens_the_library(self):
+        from fatlink import _c_interface
+        functions = _c_interface._Functions()
+        is_held, is_done = threading.Event(), threading.Event()
+
+        def hold():
+            with functions._lock:
+                is_held.set()
+                is_done.wait(SECONDS)
+        thread = threading.Thread(target=hold)
+        thread.start()
+        is_held.wait()
+        try:
+            self.run_in_child(lambda: functions.version())
+        finally:
+            is_done.set()
+            thread.join()
 
     def test_refuse_live_plans(self):
         plan = fatlink.LivePlan("cpu")
