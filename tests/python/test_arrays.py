@@ -4,6 +4,7 @@ PyTorch and JAX on the CPU, where they are installed. tests/gpu/test_python.py h
 import importlib.util
 import unittest
 
+from device_arrays import OnlyDlpack
 from python_case import NumpyCase, fatlink, numpy
 
 
@@ -57,19 +58,6 @@ class Interfaces(NumpyCase):
         from fatlink._views import view
         seen = view(Interface())
         self.assert_error(fatlink.UsageError, seen.kind.make, seen, (1,), seen.element, says="makes no arrays of", hint="out=")
-
-
-class OnlyDlpack:
-    """An array as DLPack shows it, with another device if one is stated."""
-
-    def __init__(self, array, device=None):
-        self.array, self.device = array, device
-
-    def __dlpack__(self, *, stream=None, **options):
-        return self.array.__dlpack__()
-
-    def __dlpack_device__(self):
-        return self.device or self.array.__dlpack_device__()
 
 
 class Dlpack(NumpyCase):

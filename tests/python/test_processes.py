@@ -176,7 +176,7 @@ class Forks(NumpyCase):
         from fatlink import _forks
 
         device = fatlink.open_device("cpu")
-        _forks.on_gpu(device)
+        _forks.register(device)
 
         def use():
             try:

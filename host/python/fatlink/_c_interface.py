@@ -7,7 +7,7 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 from . import _forks
-from ._errors import CLASSES, Finding, UnavailableError, UsageTypeError
+from ._errors import CLASSES, Finding, UnavailableError, UsageError, UsageTypeError
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -99,8 +99,10 @@ PROTOTYPES = {
     "kernel_free": "-p",
     "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "linker_free": "-p",
     "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",
-    "live_module_free": "-p", "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
-    "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_scratch_bytes": "pppzp", "live_plan_run": "ppppzuz",
+    "live_module_free": "-p", "live_kernel_parameter_count": "zp", "live_kernel_parameter_bytes": "zpz",
+    "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
+    "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_argument_count": "zp",
+    "live_plan_get_argument": "ppzp", "live_plan_extents": "pppzspzp", "live_plan_scratch_bytes": "pppzp", "live_plan_run": "ppppzuz",
     "live_plan_bind": "pppzuzp", "live_plan_version": "up", "live_plan_free": "-p",
     "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
@@ -172,9 +174,18 @@ def encode(path_or_text, what="an argument"):
     except TypeError:
         raise UsageTypeError(f"{what} is {path_or_text!r}", hint="pass a text or a path") from None
     if b"\0" in encoded:
-        from ._errors import UsageError
         raise UsageError(f"{what} holds a NUL character: {path_or_text!r}", hint="pass a text without it")
     return encoded
+
+
+def unsigned(value, name, bits=64):
+    """A whole number that a member of so many bits holds: ctypes would take it modulo 2**bits."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass a whole number")
+    number = value.__index__()
+    if not 0 <= number < 2**bits:
+        raise UsageError(f"{name} is {number}", input=name, hint=f"pass a number from 0 to {2**bits - 1}")
+    return number
 
 
 def texts(values, what="a list"):

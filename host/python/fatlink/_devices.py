@@ -29,7 +29,7 @@ class Device(Handle):
         self.multiprocessors = info.multiprocessors
         self.max_shared_bytes_per_block = info.max_shared_bytes_per_block
         if self.is_gpu:
-            _forks.on_gpu(self)
+            _forks.register(self)
 
     @property
     def place(self) -> int:

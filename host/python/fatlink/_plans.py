@@ -10,7 +10,7 @@ from ._errors import UsageError, UsageTypeError
 from ._inputs import Input, as_inputs
 from ._linking import PlanImage, mode_number
 from ._prepared import Prepared
-from ._views import View, view
+from ._views import View, require_one_place, view
 
 
 TYPE_CHECKING = False
@@ -79,6 +79,9 @@ def run_with(prepared, arguments, stream, scratch):
         if value is None and argument.role == "state":
             continue
         entries[argument.name] = _array(prepared, argument, value) if argument.is_array else prepared.value(argument.name, value)
+    views = {name: entry for name, entry in entries.items() if entry.__class__ is View}
+    if views:
+        _calls.device_for(require_one_place(views), prepared.device)
     made = _missing(prepared, entries)
     _calls.run(prepared, tuple(entries), list(entries.values()), stream, scratch)
     return _result([argument.name for argument in made], list(made.values()))
