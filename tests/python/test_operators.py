@@ -5,7 +5,7 @@ import operator
 import unittest
 import warnings
 
-from python_case import BUILD, NumpyCase, fatlink, numpy
+from python_case import BUILD, NumpyCase, PythonCase, fatlink, numpy
 
 SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
 HAS_NUMBA = importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")
@@ -76,6 +76,15 @@ class Files(OperatorCase):
         path.write_text('#include "plus.cuh"\nFATLINK_COMBINE(float, a, b) { return plus(a, b); }\n')
         self.assertEqual(fatlink.reduce(self.numbers, path, init=0), self.numbers.sum())
 
+    def test_that_are_replaced_take_effect_at_once(self):
+        self.need_nvrtc()
+        source, fatbin = self.folder / "op.cu", self.folder / "op.fatbin"
+        for name, expected in (("add", self.numbers.sum()), ("max", 8)):
+            source.write_text("FATLINK_COMBINE(float, a, b) { return %s; }" % ("a + b" if name == "add" else "fmaxf(a, b)"))
+            fatbin.write_bytes((BUILD / "share" / "fatlink" / f"{name}_float.fatbin").read_bytes())
+            for path in (source, str(source), fatbin, str(fatbin)):
+                self.assertEqual(fatlink.reduce(self.numbers, path, init=0), expected)
+
     def test_that_are_missing(self):
         for name in ("no.cu", "no.fatbin"):
             self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, self.folder / name, init=0, says=name)
@@ -140,6 +149,50 @@ class Sources(OperatorCase):
                     self.assertEqual(fatlink.compile(source_of(name, base, element), contract=contract).form, "fatbin")
 
 
+class KeysOfFunctions(PythonCase):
+    """Functions with equal keys share a compiled operator."""
+
+    def keys(self, *functions):
+        from fatlink._algorithm_cache import _key_of
+        keys = [_key_of(function) for function in functions]
+        return len({hash(key) for key in keys}), len(set(keys))
+
+    def define(self, source, **names):
+        exec(compile(source, "source", "exec"), names)
+        return names["function"]
+
+    def test_are_equal_for_equal_functions(self):
+        source = "import math\nK = 2\nfunction = lambda v: math.floor(v) * K"
+        self.assertEqual(self.keys(self.define(source), self.define(source)), (1, 1))
+
+    def test_differ_by_globals(self):
+        for first, second in (("K = 2", "K = 3"), ("K = 1", "K = True"), ("K = 1", "K = 1.0"), ("K = 2", "pass"),
+                              ("def K(): return 2", "def K(): return 3"), ("from math import e as K", "from math import pi as K")):
+            source = "{}\nfunction = lambda v: v * K"
+            self.assertEqual(self.keys(self.define(source.format(first)), self.define(source.format(second)))[1], 2)
+
+    def test_differ_by_globals_of_helpers_and_inner_functions(self):
+        for source in ("K = {}\ndef helper(v): return v * K\ndef function(v): return helper(v)",
+                       "K = {}\nfunction = lambda v: (lambda w: w * K)(v)",
+                       "import types\nm = types.ModuleType('m')\nm.K = {}\nfunction = lambda v: v * m.K",
+                       "K = {}\nclass numba_function: py_func = lambda v: v * K\nfunction = lambda v: numba_function(v)"):
+            self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2, source)
+
+    def test_differ_by_defaults_and_captured_variables(self):
+        for source in ("function = lambda v, k={}: v * k", "def function(v, *, k={}): return v * k",
+                       "def make(k): return lambda v: v * k\nfunction = make({})"):
+            self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2, source)
+
+    def test_are_the_function_where_a_value_can_change(self):
+        from fatlink._algorithm_cache import _key_of
+        function = self.define("K = [2]\nfunction = lambda v: v * K[0]")
+        self.assertIs(_key_of(function), function)
+
+    def test_of_recursive_functions(self):
+        source = "def function(v): return function(v - 1) if v else {}"
+        self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2)
+
+
 class PythonFunctionsWithoutNumba(OperatorCase):
     def test_name_the_package(self):
         if HAS_NUMBA:
@@ -194,6 +247,11 @@ class PythonFunctions(OperatorCase):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, function, init=0,
                                   says="Numba cannot compile", code="numba-error", hint="error.log")
         self.assertIn("undefined", error.log)
+
+    def test_that_use_a_global_which_changes(self):
+        for factor in (2, 3):
+            globals()["FACTOR"] = factor
+            self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda v: v * FACTOR), self.numbers * factor)  # noqa: F821
 
     def test_of_structs(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, [("a", "f4"), ("b", "f4")]), lambda a, b: a,
