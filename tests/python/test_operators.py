@@ -64,6 +64,22 @@ class Names(OperatorCase):
                           code="no-identity", hint="init=")
 
 
+class Dtypes(OperatorCase):
+    def test_of_operators_that_make_another_type(self):
+        for dtype in ("float64", numpy.int32, numpy.dtype("int16")):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
+                              hint="leave dtype= out")
+        self.assert_equal_arrays(fatlink.map(self.numbers, op="square", dtype="float32"), self.numbers ** 2)
+        self.need_nvrtc()
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="FATLINK_MAP1(float, float, x) { return x; }",
+                          dtype="int32", says="dtype is int32, but the CUDA source makes float32")
+
+    def test_that_are_no_types_of_numbers(self):
+        for dtype in ("float", 3, numpy.dtype("S4")):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
+                              hint="float32")
+
+
 class Files(OperatorCase):
     def test_of_a_fatbin(self):
         for path in (BUILD / "share" / "fatlink" / "max_float.fatbin", str(BUILD / "share" / "fatlink" / "max_float.fatbin")):
@@ -236,6 +252,19 @@ class PythonFunctions(OperatorCase):
         self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda x: int(x), dtype="int16"), self.numbers.astype(numpy.int16))
         whole = self.numbers.astype(numpy.int32)
         self.assert_equal_arrays(fatlink.map(whole, whole, op=lambda a, b: a + b), whole * 2)
+
+    def test_map_of_several_types_holds_every_result(self):
+        for first, second, expected in (("int64", "float16", "float64"), ("uint8", "int8", "int64"), ("int8", "uint8", "int64"),
+                                        ("float32", "float64", "float64"), ("int8", "int8", "int8")):
+            a, b = numpy.array([100], first), numpy.array([27], second)
+            self.assert_equal_arrays(fatlink.map(a, b, op=lambda a, b: a + b), numpy.array([127], expected))
+        wide = fatlink.map(numpy.array([70000]), numpy.array([1], numpy.float16), op=lambda a, b: a + b)
+        self.assertEqual(wide.tolist(), [70001])
+        self.assertEqual(fatlink.map(numpy.array([200], numpy.uint8), numpy.array([-1], numpy.int8), op=lambda a, b: a + b)[0], 199)
+
+    def test_map_of_functions_that_return_no_number(self):
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, op=lambda x: (x, x), says="the Python function returns",
+                          hint="dtype=")
 
     def test_of_halves(self):
         halves = self.numbers.astype(numpy.float16)

@@ -7,7 +7,7 @@ from ._devices import device_at
 from ._element_types import SIZES, agrees, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
-from ._operators import candidates, is_file, what_exists
+from ._operators import candidates, is_file, not_an_operator, what_exists
 from ._prepared import Prepared
 from ._views import require_one_place
 
@@ -30,12 +30,16 @@ class BoundAlgorithm:
         self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
             "init" in prepared.by_name) else None
         self.elements = {argument.name: argument.element for argument in prepared.arguments}  # None of structs
-        if operator.result is not None and "out" in self.elements and agrees(operator.result, prepared.by_name["out"]):
-            self.elements["out"] = operator.result
+        if operator.result is not None and "out" in self.elements:
+            self._set_result(operator.result, prepared.by_name["out"])
 
-    def has(self, name):
-        """Whether the library has an argument of this name."""
-        return name in self.prepared.by_name
+    def _set_result(self, element, argument):
+        """The type that `dtype` states: it tells apart only types that the plan describes alike, as bool and uint8."""
+        if not agrees(element, argument):
+            raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
+                                 hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
+                                      "functions only")
+        self.elements[argument.name] = element
 
     def accepts(self, name, element):
         """Whether arrays of this type may be given for an argument."""
@@ -127,8 +131,7 @@ def bound(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgori
     try:
         known = _bound.get(key)
     except TypeError:
-        raise UsageTypeError(f"op is {op!r}", input="op",
-                             hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function") from None
+        raise not_an_operator(op) from None
     if known is not None and (len(sources) == 1 or _are_together(sources)):
         return known
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype)

@@ -63,17 +63,18 @@ def _first_line(cause):
 
 
 def _result_of_map(function, elements, mode):
-    """The element type of a map's results: that of the inputs, unless the function makes another kind of number."""
+    """The element type of a map's results: the inputs' one, where they have one and the function makes that kind of number;
+    otherwise what Numba infers, which holds every result."""
     _, types = _numba()
     _, inferred = _compile(function, tuple(getattr(types, _computed_name(element)) for element in elements), mode)
     name = "bool" if str(inferred) in ("bool", "boolean") else str(inferred)
     result = number_type(name)
     if result is None or not result.cuda_name:
         raise UsageError(f"the Python function returns {name}", input="op", hint="return a number, or pass dtype=")
-    widest = max((element for element in elements), key=lambda element: (element.name.find("float") >= 0, element.bytes))
-    is_float = "float" in name
-    if name != "bool" and not widest.is_bool and is_float == ("float" in widest.name):
-        return widest
+    first = elements[0]
+    if name != "bool" and not first.is_bool and all(element is first for element in elements) and (
+            ("float" in name) == ("float" in first.name)):
+        return first
     return result
 
 
