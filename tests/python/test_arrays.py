@@ -54,10 +54,72 @@ class Interfaces(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, self.view, typestr=">f4", says="byte order")
         self.assert_error(fatlink.UsageTypeError, self.view, typestr="<M8", says="M64")
 
+    def test_of_one_object_of_a_class(self):
+        """The attribute of an object says nothing of others of its class."""
+        from types import SimpleNamespace
+        from fatlink._views import view
+        array = SimpleNamespace(**vars(Interface()), __dlpack_device__=lambda: (2, 0))
+        self.assertEqual(view(array).count, 8)
+        self.assert_error(fatlink.UsageTypeError, view, SimpleNamespace(), says="SimpleNamespace is not an array")
+
     def test_makes_no_results(self):
         from fatlink._views import view
         seen = view(Interface())
         self.assert_error(fatlink.UsageError, seen.kind.make, seen, (1,), seen.element, says="makes no arrays of", hint="out=")
+
+
+class Streams(NumpyCase):
+    """Which streams are waited for, before a call on `stream`."""
+
+    def waits(self, array, stream):
+        from fatlink import _array_protocols, _devices
+        from fatlink._views import view
+        handles = []
+        for module, name, value in ((_devices, "device_at", lambda place: None), (_array_protocols.c, "synchronize",
+                                                                                  lambda device, handle: handles.append(handle))):
+            self.addCleanup(setattr, module, name, getattr(module, name))
+            setattr(module, name, value)
+        entry = view(array)
+        entry.kind.wait_for(entry, stream)
+        return handles
+
+    def test_of_the_interface(self):
+        self.assertEqual(self.waits(Interface(stream=7), 9), [7])
+        self.assertEqual(self.waits(Interface(stream=1), 9), [1])
+        self.assertEqual(self.waits(Interface(), 9), [])
+        self.assert_error(fatlink.UsageError, self.waits, Interface(stream=0), 9, says="the stream 0", hint="1 for the legacy")
+
+    def test_of_dlpack(self):
+        exports = []
+
+        class Recorded(OnlyDlpack):
+            def __dlpack__(self, *, stream=None, **options):
+                exports.append(stream)
+                return super().__dlpack__()
+        array = Recorded(numpy.zeros(4, numpy.float32), (2, 0))
+        self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
+
+    def test_results_are_made_in_the_stream_of_the_call(self):
+        """Frameworks order the reuse of freed memory by the stream that is current when an array is made."""
+        import contextlib
+        from fatlink._element_types import number_type
+        from fatlink._views import ArrayKind, View
+        current = []
+
+        class Kind(ArrayKind):
+            @contextlib.contextmanager
+            def using(self, stream, place):
+                current.append((stream, place))
+                yield
+                current.append("end")
+
+            def make_now(self, like, shape, element):
+                current.append("made")
+        element = number_type("float32")
+        like = View(None, Kind(), 0, 0, (), element, 3)
+        like.kind.make(like, (1,), element)
+        like.kind.make(like, (1,), element, 7)
+        self.assertEqual(current, ["made", (7, 3), "made", "end"])
 
 
 class Dlpack(NumpyCase):
@@ -79,8 +141,38 @@ class Dlpack(NumpyCase):
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros((4, 4), numpy.float32).T, (2, 0)),
                           says="not contiguous")
 
+    def test_without_memory(self):
+        from fatlink import _array_protocols
+        from fatlink._views import view
+        original = _array_protocols._tensor
+        self.addCleanup(setattr, _array_protocols, "_tensor", original)
+
+        def freed_tensor(capsule):
+            tensor = _array_protocols._DLTensor.from_buffer_copy(original(capsule))
+            tensor.data, tensor.byte_offset = None, 64
+            return tensor
+        _array_protocols._tensor = freed_tensor
+        self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (2, 0)), says="has no memory", code="freed-array")
+        self.assertEqual(view(OnlyDlpack(numpy.zeros(0), (2, 0))).count, 0)
+
+    def test_that_the_producer_refuses(self):
+        from fatlink._views import view
+
+        class Refusing(OnlyDlpack):
+            def __dlpack__(self, *, stream=None, **options):
+                raise BufferError("not exported")
+
+        class WithoutDevice:
+            def __dlpack__(self, *, stream=None, **options):
+                raise AssertionError
+        for array, says in ((Refusing(numpy.zeros(4), (2, 0)), "Refusing is not passed by DLPack: not exported"),
+                            (Refusing(numpy.zeros(4)), "not exported"), (WithoutDevice(), "no attribute '__dlpack_device__'")):
+            self.assert_error(fatlink.UsageTypeError, view, array, says=says, hint="__dlpack_device__")
+
     def test_of_other_devices(self):
         from fatlink._views import view
+        interface_on_host = type("OnHost", (Interface,), {"__dlpack_device__": lambda self: (1, 0)})
+        self.assert_error(fatlink.UsageError, view, interface_on_host(), says="states the host's memory", hint="CUDA device")
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (10, 0)), says="DLPack's type 10")
 
 
@@ -199,6 +291,7 @@ class Jax(FrameworkCase):
         self.assert_error(fatlink.UsageTypeError, self.jax.jit(fatlink.reduce), self.array, says="tracer",
                           hint="outside of jax.jit")
         self.assert_error(fatlink.UsageError, fatlink.scan, self.array, out=self.array, says="cannot be written")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.jax.random.key(0), says="which fatlink does not have")
         if not self.jax.config.jax_enable_x64:
             self.assert_error(fatlink.UsageError, fatlink.histogram, self.array, "uniform_bins",
                               says="JAX makes no arrays of uint64", hint="jax_enable_x64")

@@ -56,6 +56,11 @@ class Plans(PlanCase):
         self.assertEqual(plan.run(in_=self.numbers)[0], 16)
 
 
+    def test_take_libraries_as_inputs_of_their_files(self):
+        plan = fatlink.load(fatlink.Input.find("reduce_4"), "max_float")
+        self.assertEqual(plan.run(in_=self.numbers)[0], 16)
+
+
 class Refusals(PlanCase):
     def test_of_names_that_are_not_installed(self):
         self.assert_error(fatlink.FileError, fatlink.load, "reduce_5", says="reduce_5")
@@ -63,6 +68,12 @@ class Refusals(PlanCase):
 
     def test_of_libraries_without_a_plan(self):
         self.assert_error(fatlink.FileError, fatlink.load, "apply_transform", "gelu", device="cpu", says="states a launch plan")
+
+    def test_of_libraries_in_memory(self):
+        data = bytes(fatlink.Input.find("stencil"))
+        for name in ("reduce_4", "no such file"):
+            self.assert_error(fatlink.UsageError, fatlink.load, fatlink.Input.from_bytes(data, name), says=f"library {name} is",
+                              hint="pass the name or path")
 
     def test_of_something_else_than_a_name(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.load, 3, says="library is 3")

@@ -118,9 +118,27 @@ class Calls(NumpyCase):
     def test_of_streams_in_every_form(self):
         from types import SimpleNamespace
         from fatlink._views import stream_handle
-        for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(__cuda_stream__=lambda: (0, 7)),
-                       SimpleNamespace(__cuda_stream__=(0, 7))):
-            self.assertEqual(stream_handle(stream), 7)
+        of_cupy = type("ExternalStream", (), {"__module__": "cupy.cuda.stream", "ptr": 7, "device_id": -1})
+        for stream in (7, SimpleNamespace(cuda_stream=7, device_index=0), of_cupy(),
+                       SimpleNamespace(__cuda_stream__=lambda: (0, 7)), SimpleNamespace(__cuda_stream__=(0, 7))):
+            self.assertEqual(stream_handle(stream, 0), 7)
+
+    def test_of_objects_that_are_no_streams(self):
+        from types import SimpleNamespace
+        from fatlink._views import stream_handle
+        event = type("Event", (), {"__module__": "cupy.cuda.stream", "ptr": 7})
+        for stream in (True, -5, 2**64, SimpleNamespace(ptr=7), event(), SimpleNamespace(__cuda_stream__=(1, 7)),
+                       SimpleNamespace(cuda_stream=True)):
+            self.assert_error(fatlink.UsageTypeError, stream_handle, stream, says="stream is", hint="__cuda_stream__")
+
+    def test_of_streams_of_another_gpu(self):
+        from types import SimpleNamespace
+        from fatlink._views import stream_handle
+        for name in ("device_index", "device_id"):
+            stream = SimpleNamespace(cuda_stream=7, **{name: 1})
+            self.assertEqual(stream_handle(stream, 1), 7)
+            self.assert_error(fatlink.UsageError, stream_handle, stream, 0, says="the stream is of gpu:1, the arrays are in the "
+                              "memory of gpu:0", code="several-devices", hint="of the arrays' GPU")
 
     def test_with_something_else_than_a_device(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, device=3, says="device is 3", hint='"gpu"')

@@ -10,7 +10,7 @@ from . import _calls
 from ._algorithm_cache import bound
 from ._element_types import number_type
 from ._errors import UsageError
-from ._views import HOST, View, view
+from ._views import View, view
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -41,10 +41,10 @@ def _see(array, name):
         raise
 
 
-def _output(call, name, given, shape, like):
+def _output(call, name, given, shape, like, stream):
     """The view of an output: of the caller's array, or of a new one."""
     if given is None:
-        return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like))
+        return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
     seen = _see(given, name)
     _calls.require_output(name, seen, lambda other: call.accepts(name, other), shape)
     return seen
@@ -62,7 +62,7 @@ def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | Non
     out    an array of the shape () or (1,) for the result"""
     source = _see(x, "x")
     call = bound("reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source)
+    result = _output(call, "out", out, None if out is not None else (), source, stream)
     if result.count != 1:
         raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
@@ -75,7 +75,7 @@ def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array |
     CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_"."""
     source = _see(x, "x")
     call = bound("transform_reduce", "load_combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source)
+    result = _output(call, "out", out, None if out is not None else (), source, stream)
     if result.count != 1:
         raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
     _calls.run(call.prepared, ("in", "out", "init", "state"),
@@ -93,7 +93,7 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
         raise UsageError(f"offsets is an array of {ends.element} with the shape {tuple(ends.shape)}", input="offsets",
                          hint="pass int64 or uint64, one dimension, one element more than there are segments")
     call = bound("segmented_reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, (ends.count - 1,), source)
+    result = _output(call, "out", out, (ends.count - 1,), source, stream)
     _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, ends, result, call.initial(init)), stream)
     return result.array
 
@@ -104,7 +104,7 @@ def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: An
     source = _see(x, "x")
     _require_one_dimension(source, "scan")
     call = bound("scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
 
@@ -115,7 +115,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Arr
     source = _see(x, "x")
     _require_one_dimension(source, "exclusive_scan")
     call = bound("exclusive_scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
     return result.array
 
@@ -135,7 +135,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
                              hint="pass arrays of one shape")
     base = f"map{len(names)}"
     call = bound(base, base, op, tuple(sources), device, mode, dtype)
-    result = _output(call, "out", out, sources[0].shape, sources[0])
+    result = _output(call, "out", out, sources[0].shape, sources[0], stream)
     _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(state)), stream)
     return result.array
 
@@ -143,12 +143,15 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
 def _counted(call, names, source, arrays, states, stream):
     """Runs a library that states in `count` how many results it has: that number."""
     kind = source.kind
-    halves = kind.make(source, (2,), number_type("int32"))  # of a uint64, which not every framework has
+    halves = kind.make(source, (2,), number_type("int32"), stream)  # of a uint64, which not every framework has
     counter = View(halves.array, kind, halves.address, 1, (1,), number_type("uint64"), source.place)
     _calls.run(call.prepared, names, (source, *arrays, counter, *states), stream)
-    if source.place != HOST and stream is not None:
-        call.prepared.device.synchronize(stream)
-    low, high = (int(half) & 0xFFFFFFFF for half in halves.array.tolist())  # waits for the current stream
+    if stream is None:
+        numbers = halves.array.tolist()  # waits for the current stream
+    else:
+        with kind.using(stream, source.place):
+            numbers = halves.array.tolist()
+    low, high = (int(half) & 0xFFFFFFFF for half in numbers)
     return low | high << 32
 
 
@@ -156,7 +159,7 @@ def _selection(name, base, x, op, state, outputs, stream, device, mode):
     source = _see(x, "x")
     _require_one_dimension(source, name)
     call = bound(name, base, op, (source,), device, mode)
-    results = [_output(call, output, given, None if given is not None else source.shape, source)
+    results = [_output(call, output, given, None if given is not None else source.shape, source, stream)
                for output, given in outputs.items()]
     for output, result in zip(outputs, results):
         if result.count < source.count or len(result.shape) != 1:
@@ -198,7 +201,7 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
     source = _see(x, "x")
     _require_one_dimension(source, "sort")
     call = bound("sort", "less", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
 
@@ -212,9 +215,9 @@ def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array 
         raise UsageError(f"values is an array of {moved.element} with the shape {tuple(moved.shape)}; the keys have "
                          f"{tuple(source.shape)}", input="values", hint="pass as many values as keys, of 4 or 8 bytes")
     call = bound("sort_pairs" if moved.element.bytes == 4 else "sort_pairs_wide", "less", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    result = _output(call, "out", out, source.shape, source, stream)
     if out_values is None:
-        result_values = moved.kind.make(moved, moved.shape, moved.element)
+        result_values = moved.kind.make(moved, moved.shape, moved.element, stream)
     else:
         result_values = _see(out_values, "out_values")
         _calls.require_output("out_values", result_values, lambda element: element is moved.element, moved.shape)
@@ -231,7 +234,7 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
     if not isinstance(bins, int) or bins < 1:
         raise UsageError(f"bins is {bins!r}", input="bins", hint="pass a whole number of 1 or more")
     if out is None:
-        result = source.kind.make(source, (bins,), number_type(source.kind.index_type))
+        result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:
         result = _see(out, "out")
         _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))

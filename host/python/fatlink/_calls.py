@@ -60,7 +60,7 @@ def run(prepared, names, entries, stream=None, scratch=None) -> None:
     for entry in entries:
         if entry.__class__ is View and (entry.place != place or not entry.kind.is_ordered):
             return _run_others(prepared, names, entries, stream, scratch)
-    handle = kind.current_stream(place) if stream is None else stream_handle(stream)
+    handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
     guard = kind.other_current_device(place)
     if guard is None:
         prepared.run(handle, names, entries)
@@ -79,7 +79,7 @@ def _run_others(prepared, names, entries, stream, scratch):
         _run_on_host(prepared, names, entries, views, scratch)
         return
     first = next(iter(views.values()))
-    handle = first.kind.current_stream(place) if stream is None else stream_handle(stream)
+    handle = first.kind.current_stream(place) if stream is None else stream_handle(stream, place)
     for view in views.values():
         if not view.kind.is_ordered:
             view.kind.wait_for(view, handle)

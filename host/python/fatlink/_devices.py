@@ -49,7 +49,7 @@ class Device(Handle):
     def synchronize(self, stream=0) -> None:
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
         from ._views import stream_handle
-        check(c.synchronize(self.require_usable(), stream_handle(stream)))
+        check(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
 
     def __repr__(self) -> str:
         return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"

@@ -171,7 +171,7 @@ class LiveKernel(Handle):
             _calls.device_for(require_one_place(views), device)
         if device.is_gpu:
             kind = next((view.kind for view in views.values()), None)
-            handle = stream_handle(stream) if stream is not None else kind.current_stream(device.place) if kind else 0
+            handle = stream_handle(stream, device.place) if stream is not None else kind.current_stream(device.place) if kind else 0
             unordered = [view for view in views.values() if not view.kind.is_ordered]
             for entry in unordered:
                 entry.kind.wait_for(entry, handle)

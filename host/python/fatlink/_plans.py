@@ -6,7 +6,7 @@ from . import _calls, _forks
 from ._c_interface import ProcessObject
 from ._devices import Device, as_device, device_at
 from ._element_types import agrees
-from ._errors import UsageError, UsageTypeError
+from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input, as_inputs
 from ._linking import PlanImage, mode_number
 from ._prepared import Prepared
@@ -82,12 +82,12 @@ def run_with(prepared, arguments, stream, scratch):
     views = {name: entry for name, entry in entries.items() if entry.__class__ is View}
     if views:
         _calls.device_for(require_one_place(views), prepared.device)
-    made = _missing(prepared, entries)
+    made = _missing(prepared, entries, stream)
     _calls.run(prepared, tuple(entries), list(entries.values()), stream, scratch)
     return _result([argument.name for argument in made], list(made.values()))
 
 
-def _missing(prepared, entries):
+def _missing(prepared, entries, stream):
     """Makes the outputs that the caller does not give: a dict by argument. Adds their views to `entries`."""
     made = {}
     like = next((entry for entry in entries.values() if entry.__class__ is View), None)
@@ -104,7 +104,7 @@ def _missing(prepared, entries):
         names, given = list(entries), list(entries.values())
         for argument in made:
             shape = prepared.extents(names, given, argument.name)
-            entries[argument.name] = like.kind.make(like, shape, element_for_output(argument, like))
+            entries[argument.name] = like.kind.make(like, shape, element_for_output(argument, like), stream)
             made[argument] = entries[argument.name].array
     return made
 
@@ -200,6 +200,18 @@ class Plan(ProcessObject):
         return f"<fatlink.Plan {self._library}, {self._mode} mode>"
 
 
+def _file_of(library):
+    """The file of an Input. Its sidecar has the launch plan, so that bytes in memory are not enough."""
+    try:
+        is_same = Input.find(library.name).digest == library.digest
+    except FileError:
+        is_same = False
+    if not is_same:
+        raise UsageError(f"library {library.name} is an Input whose bytes are not those of a file of this name",
+                         input=library.name, hint="pass the name or path of a file, which has the launch plan beside it")
+    return library.name
+
+
 def load(library: Any, transform: Any = None, *, device: Any = None, mode: str = "lto") -> Plan:
     """A library with a launch plan, and its transforms: one or a list of names, files or Inputs; None: the library's defaults.
 
@@ -207,7 +219,7 @@ def load(library: Any, transform: Any = None, *, device: Any = None, mode: str =
              arrays of each run
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls"""
     if isinstance(library, Input):
-        library = library.name
+        library = _file_of(library)
     elif not isinstance(library, str) and not hasattr(library, "__fspath__"):
         raise UsageTypeError(f"library is {library!r}", hint="pass a name, a file, or a fatlink.Input that was read from a file")
     transforms = as_inputs(transform, "transform")
