@@ -99,6 +99,29 @@ class Streams(NumpyCase):
         array = Recorded(numpy.zeros(4, numpy.float32), (2, 0))
         self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
 
+    def test_of_several_frameworks_wait_for_each_other(self):
+        from types import SimpleNamespace
+        from fatlink import _calls
+        from fatlink._element_types import number_type
+        from fatlink._views import View
+        order = []
+        self.addCleanup(setattr, _calls.c, "synchronize", _calls.c.synchronize)
+        _calls.c.synchronize = lambda device, handle: order.append(("wait", handle))
+        prepared = SimpleNamespace(device=None, name="plan", run=lambda handle, *rest: order.append(("run", handle)))
+
+        def run(*streams, stream=None):
+            kinds = [SimpleNamespace(is_ordered=handle is not None, current_stream=lambda place, handle=handle: handle,
+                                     wait_for=lambda view, handle: order.append(("export", handle)),
+                                     other_current_device=lambda place: None) for handle in streams]
+            order.clear()
+            views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
+            _calls.run(prepared, ("in", "out"), views, stream)
+            return list(order)
+        self.assertEqual(run(5, 5), [("run", 5)])
+        self.assertEqual(run(5, 6), [("wait", 6), ("run", 5), ("wait", 5)])
+        self.assertEqual(run(None, 6), [("export", 6), ("run", 6), ("wait", 6)])
+        self.assertEqual(run(5, 6, stream=8), [("wait", 6), ("run", 8), ("wait", 8)])
+
     def test_results_are_made_in_the_stream_of_the_call(self):
         """Frameworks order the reuse of freed memory by the stream that is current when an array is made."""
         import contextlib

@@ -58,15 +58,19 @@ def run(prepared, names, entries, stream=None, scratch=None) -> None:
     if place == HOST or scratch is not None:
         return _run_others(prepared, names, entries, stream, scratch)
     for entry in entries:
-        if entry.__class__ is View and (entry.place != place or not entry.kind.is_ordered):
+        if entry.__class__ is View and (entry.place != place or entry.kind is not kind or not kind.is_ordered):
             return _run_others(prepared, names, entries, stream, scratch)
     handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
+    _run_guarded(kind, place, prepared, handle, names, entries)
+
+
+def _run_guarded(kind, place, prepared, handle, names, entries, *scratch):
     guard = kind.other_current_device(place)
     if guard is None:
-        prepared.run(handle, names, entries)
+        prepared.run(handle, names, entries, *scratch)
     else:
         with guard:
-            prepared.run(handle, names, entries)
+            prepared.run(handle, names, entries, *scratch)
 
 
 def _run_others(prepared, names, entries, stream, scratch):
@@ -78,20 +82,30 @@ def _run_others(prepared, names, entries, stream, scratch):
                              hint="leave stream= out: the reference device has finished when the call returns")
         _run_on_host(prepared, names, entries, views, scratch)
         return
-    first = next(iter(views.values()))
-    handle = first.kind.current_stream(place) if stream is None else stream_handle(stream, place)
-    for view in views.values():
+    kinds = list({id(view.kind): view.kind for view in views.values()}.values())
+    kind = next((kind for kind in kinds if kind.is_ordered), kinds[0])
+    handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
+    address, size = _scratch(scratch, place)
+    must_wait = wait_for_others(prepared.device, views.values(), kind, handle, place)
+    _run_guarded(kind, place, prepared, handle, names, entries, address, size)
+    if must_wait:
+        check(c.synchronize(prepared.device, handle))
+
+
+def wait_for_others(device, views, kind, handle, place) -> bool:
+    """Orders the work that makes arrays of other kinds than `kind` before work on the stream `handle`. Whether the call must wait
+    for its own work, because streams of other frameworks do not wait for this one."""
+    must_wait = False
+    streams = set()
+    for view in views:
         if not view.kind.is_ordered:
             view.kind.wait_for(view, handle)
-    address, size = _scratch(scratch, place)
-    guard = first.kind.other_current_device(place)
-    if guard is None:
-        prepared.run(handle, names, entries, address, size)
-    else:
-        with guard:
-            prepared.run(handle, names, entries, address, size)
-    if not all(view.kind.is_ordered for view in views.values()):  # its framework knows nothing of this stream
-        check(c.synchronize(prepared.device, handle))
+            must_wait = True
+        elif view.kind is not kind and (stream := view.kind.current_stream(place)) != handle:
+            streams.add(stream)
+    for stream in streams:
+        check(c.synchronize(device, stream))
+    return must_wait or bool(streams)
 
 
 def _scratch(scratch, place):

@@ -170,13 +170,12 @@ class LiveKernel(Handle):
         if views:
             _calls.device_for(require_one_place(views), device)
         if device.is_gpu:
-            kind = next((view.kind for view in views.values()), None)
+            kinds = [view.kind for view in views.values()]
+            kind = next((kind for kind in kinds if kind.is_ordered), None)
             handle = stream_handle(stream, device.place) if stream is not None else kind.current_stream(device.place) if kind else 0
-            unordered = [view for view in views.values() if not view.kind.is_ordered]
-            for entry in unordered:
-                entry.kind.wait_for(entry, handle)
+            must_wait = _calls.wait_for_others(device, views.values(), kind, handle, device.place)
             self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
-            if unordered:
+            if must_wait:
                 device.synchronize(handle)
             return
         with _calls.HostMappings(device, views.values()) as mappings:
