@@ -50,8 +50,14 @@ def _output(call, name, given, shape, like, stream):
     return seen
 
 
-def _state(array, name="state"):
-    return _calls.ABSENT if array is None else _see(array, name)
+def _state(call, array, name="state"):
+    """The view of a state, whose type is checked where the operator's file states it."""
+    if array is None:
+        return _calls.ABSENT
+    state = _see(array, name)
+    if call.prepared.state_type is not None:
+        call.prepared.state_type.check(name, state)
+    return state
 
 
 def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
@@ -79,7 +85,7 @@ def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array |
     if result.count != 1:
         raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
     _calls.run(call.prepared, ("in", "out", "init", "state"),
-               (source, result, call.initial(init), _state(state)), stream)
+               (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
 
 
@@ -136,7 +142,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
     base = f"map{len(names)}"
     call = bound(base, base, op, tuple(sources), device, mode, dtype)
     result = _output(call, "out", out, sources[0].shape, sources[0], stream)
-    _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(state)), stream)
+    _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(call, state)), stream)
     return result.array
 
 
@@ -155,7 +161,7 @@ def _counted(call, names, source, arrays, states, stream):
     return low | high << 32
 
 
-def _selection(name, base, x, op, state, outputs, stream, device, mode):
+def _selection(name, base, x, op, states, outputs, stream, device, mode):
     source = _see(x, "x")
     _require_one_dimension(source, name)
     call = bound(name, base, op, (source,), device, mode)
@@ -165,8 +171,8 @@ def _selection(name, base, x, op, state, outputs, stream, device, mode):
         if result.count < source.count or len(result.shape) != 1:
             raise UsageError(f"{output} has the shape {tuple(result.shape)}; x has {source.count} elements", input=output,
                              hint="pass an array of one dimension with as many elements as x")
-    states = ("keep_state", "store_state") if base == "keep_store" else ("state",)
-    count = _counted(call, ("in", *outputs, "count", *states), source, results, state, stream)
+    values = [_state(call, array, state) for state, array in states.items()]
+    count = _counted(call, ("in", *outputs, "count", *states), source, results, values, stream)
     return source, results, count
 
 
@@ -174,14 +180,14 @@ def select(x: Array, op: Operator, *, state: Array | None = None, out: Array | N
            device: Where = None, mode: Mode = "lto") -> Array:
     """The elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an array of
     len(x) elements: copy it to free the rest."""
-    source, (result,), count = _selection("select", "keep", x, op, (_state(state),), {"out": out}, stream, device, mode)
+    source, (result,), count = _selection("select", "keep", x, op, {"state": state}, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
 
 def partition(x: Array, op: Operator, *, state: Array | None = None, out: Array | None = None, rejected: Array | None = None,
               stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
     """The elements that a predicate accepts, and the others, both in order. Waits for their number."""
-    source, results, count = _selection("partition", "keep", x, op, (_state(state),), {"out": out, "rejected": rejected}, stream,
+    source, results, count = _selection("partition", "keep", x, op, {"state": state}, {"out": out, "rejected": rejected}, stream,
                                         device, mode)
     return source.kind.first(results[0].array, count), source.kind.first(results[1].array, source.count - count)
 
@@ -190,7 +196,7 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
                      out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """What the operator's hook `store` makes of the elements that its hook `keep` accepts, in order and in one pass: an installed
     name ("halves_of_positive"), or CUDA source with FATLINK_KEEP and FATLINK_STORE. Waits for their number."""
-    states = (_state(keep_state, "keep_state"), _state(store_state, "store_state"))
+    states = {"keep_state": keep_state, "store_state": store_state}
     source, (result,), count = _selection("transform_select", "keep_store", x, op, states, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
@@ -239,5 +245,5 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
         result = _see(out, "out")
         _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
     _calls.run(call.prepared, ("in", "counts", "bins", "state"),
-               (source, result, call.prepared.value("bins", bins), _state(state)), stream)
+               (source, result, call.prepared.value("bins", bins), _state(call, state)), stream)
     return result.array

@@ -92,6 +92,7 @@ class LivePlan(_Live):
             report = self._publish([first, *transforms])
             if self._prepared is None:  # later versions have the same arguments
                 self._prepared = LivePrepared(self._as_parameter_, _stem(first.name), self.device)
+            self._prepared.describe_state(transforms)
         return report
 
     def run(self, *, stream=None, scratch=None, **arguments):

@@ -57,6 +57,8 @@ def _array(prepared, argument, value):
         raise UsageTypeError(f"{argument.name} is an array of {seen.element}; plan {prepared.name} takes {argument.type_name}",
                              input=argument.name, hint=f"convert it to {argument.type_name}, or prepare the library with a "
                                                        f"transform of {seen.element}")
+    if argument.role == "state" and prepared.state_type is not None:
+        prepared.state_type.check(argument.name, seen)
     if argument.role == "output":
         _calls.require_output(argument.name, seen, lambda element: True, None)
     return seen

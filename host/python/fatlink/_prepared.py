@@ -8,6 +8,7 @@ from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, 
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._inputs import handles
 from ._linking import PlanImage, mode_number
+from ._states import find_state
 
 ROLES = (None, "input", "output", "scratch", "size", "value", "state")
 _ARRAYS = ("input", "output", "state")
@@ -82,7 +83,8 @@ class Slot:
 class PreparedPlan(Handle):
     """A plan of the library, with what Python needs to know of it."""
 
-    __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "_slots", "_values", "_encoded")
+    __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "state_type", "_slots", "_values",
+                 "_encoded")
     _prefix = ""  # of the functions of the C interface
 
     def __init__(self, handle, name, device, *keeps):
@@ -94,6 +96,7 @@ class PreparedPlan(Handle):
         self.arguments = [self._argument(index) for index in range(self._function("argument_count")(self))]
         self.by_name = {argument.name: argument for argument in self.arguments}
         self._encoded = {argument.name: (argument.name.encode(), argument) for argument in self.arguments}
+        self.state_type = None
         self._slots = {}
         self._values = {}
         if device.is_gpu:
@@ -110,6 +113,11 @@ class PreparedPlan(Handle):
     def fail_after_fork(self):
         self._as_parameter_ = None
         self.run_function = _fail_after_fork
+
+    def describe_state(self, transforms):
+        """Finds the type of the plan's state. Of plans with several states it is not known which transform reads which."""
+        is_one = sum(argument.role == "state" for argument in self.arguments) == 1
+        self.state_type = find_state(transforms) if is_one else None
 
     def require_usable(self):
         """Raises in a child process of one that prepared the plan for a GPU."""
@@ -175,6 +183,7 @@ class Prepared(PreparedPlan):
         handle = output()
         check(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
         super().__init__(handle.value, text(c.plan_name(handle)), device, linker)
+        self.describe_state(transforms)
 
     @property
     def image(self) -> PlanImage:
