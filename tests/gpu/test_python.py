@@ -208,11 +208,11 @@ class Algorithms:
                           code="wrong-device", hint="cupy.asarray")
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array, device="cpu", says="the reference device uses",
                           code="wrong-device")
-        self.assert_error(fatlink.UsageError, fatlink.map, self.array, self.numbers, op="add", says="in2 in the host's memory",
+        self.assert_error(fatlink.UsageError, fatlink.map, self.array, self.numbers, op="add", says="y in the host's memory",
                           code="several-devices")
 
     def test_operators_of_another_type(self):
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.array, "add_int32", says="is of int32",
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.array, "add_int32", says="takes int32",
                           code="wrong-operator", hint="add_float")
 
 
@@ -333,7 +333,7 @@ class Torch(Algorithms, Streams, GpuCase):
         result = fatlink.reduce(other)
         self.assertEqual((result.device.index, result.item(), torch.cuda.current_device()), (1, self.numbers.sum(), 0))
         self.assert_error(fatlink.UsageError, fatlink.map, self.array, other, op="add", code="several-devices",
-                          says="in2 in the memory of gpu:1")
+                          says="y in the memory of gpu:1")
 
     def test_a_plan_with_scratch_memory_of_the_caller(self):
         torch = self.arrays.torch

@@ -36,7 +36,7 @@ class Names(OperatorCase):
 
     def test_of_an_operator_of_another_type(self):
         error = self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_int32",
-                                  says=("operator add_int32 is of int32", "in is an array of float32"), code="wrong-operator",
+                                  says="operator add_int32 takes int32, but x is an array of float32", code="wrong-operator",
                                   hint="operators of combine_4 for float32: add_float, max_float")
         self.assertNotIn("add_int32", error.hint)
 
@@ -143,7 +143,7 @@ class Sources(OperatorCase):
 
     def test_of_another_type(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, SUM.replace("float", "int"), init=0,
-                          says="the CUDA source is of int32")
+                          says="the CUDA source takes int32")
 
     def test_that_do_not_compile(self):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("a +", "c +"), init=0,

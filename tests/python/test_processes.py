@@ -176,15 +176,19 @@ class Forks(NumpyCase):
         from fatlink import _forks
 
         device = fatlink.open_device("cpu")
+        plan = fatlink.load("reduce_4", "add_float", device=device)
         _forks.register(device)
+        _forks.register(plan.on(device))
 
         def use():
-            try:
-                device.synchronize()
-            except fatlink.UnavailableError as error:
-                assert error.code == "forked", error
-            else:
-                raise AssertionError("no error")
+            for call in (device.synchronize, lambda: plan.image, lambda: plan.extents("out", n=5), lambda: plan.scratch_bytes(n=5),
+                         lambda: plan.run(in_=self.numbers)):
+                try:
+                    call()
+                except fatlink.UnavailableError as error:
+                    assert error.code == "forked", error
+                else:
+                    raise AssertionError("no error")
         self.run_in_child(use)
         device.synchronize()
 

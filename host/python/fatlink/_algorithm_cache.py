@@ -2,8 +2,8 @@
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
 import os
 
-from . import _calls, _forks
-from ._devices import device_at
+from . import _calls, _forks, _settings
+from ._devices import as_device, device_at
 from ._element_types import SIZES, agrees, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
@@ -131,10 +131,26 @@ def bound(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgori
     try:
         known = _bound.get(key)
     except TypeError:
-        raise not_an_operator(op) from None
+        raise _unhashable(op, mode, device, dtype) from None
     if known is not None and (len(sources) == 1 or _are_together(sources)):
         return known
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype)
+
+
+def _unhashable(op, mode, device, dtype):
+    """The error of the argument that is neither a name nor an object."""
+    try:
+        hash(op)
+    except TypeError:
+        return not_an_operator(op)
+    mode_number(mode)
+    if device is not None:
+        as_device(device)
+    return _not_a_type(dtype)
+
+
+def _not_a_type(dtype):
+    return UsageTypeError(f"dtype is {dtype!r}", input="dtype", hint='pass the name of a number type: "float32"')
 
 
 def _are_together(sources):
@@ -144,7 +160,7 @@ def _are_together(sources):
 
 def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
     names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
-    place = require_one_place(dict(zip(names, sources)))
+    place = require_one_place(dict(zip("xyz", sources)))
     used = device_at(place) if device is None else _calls.device_for(place, device)
     mode_number(mode)
     with _lock:
@@ -161,6 +177,9 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
     return known
 
 
+_settings.changes.append(_bound.clear)  # the next calls link with the new settings
+
+
 def _keep(key, known):
     with _lock:
         while len(_bound) >= _LIMIT:
@@ -173,7 +192,7 @@ def _result_type(dtype):
         dtype).removeprefix("torch.")
     known = number_type(name)
     if known is None:
-        raise UsageTypeError(f"dtype is {dtype!r}", input="dtype", hint='pass the name of a number type: "float32"')
+        raise _not_a_type(dtype)
     return known
 
 
@@ -220,6 +239,6 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
             return BoundAlgorithm(prepared, operator)
         if not operator.is_guess:
             break
-    element = sources[names.index(mismatch)].element
-    raise UsageTypeError(f"operator {operator.name} is of {prepared.by_name[mismatch].type_name}; {mismatch} is an array of "
-                         f"{element}", input=operator.name, code="wrong-operator", hint=what_exists(base, sources[0].element))
+    index = names.index(mismatch)
+    raise UsageTypeError(f"operator {operator.name} takes {prepared.by_name[mismatch].type_name}, but {'xyz'[index]} is an array "
+                         f"of {sources[index].element}", input=operator.name, code="wrong-operator", hint=what_exists(base, sources[0].element))

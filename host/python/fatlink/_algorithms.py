@@ -9,8 +9,9 @@ from __future__ import annotations
 from . import _calls
 from ._algorithm_cache import bound
 from ._element_types import number_type
-from ._errors import UsageError
-from ._views import View, view
+from ._errors import UsageError, UsageTypeError
+from ._plans import view_of
+from ._views import View
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -32,20 +33,11 @@ def _require_one_dimension(seen, name):
                          hint="pass x.reshape(-1)")
 
 
-def _see(array, name):
-    try:
-        return view(array)
-    except UsageError as cause:
-        cause.message = f"{name}: {cause.message}"
-        cause.input = name
-        raise
-
-
 def _output(call, name, given, shape, like, stream):
     """The view of an output: of the caller's array, or of a new one."""
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
-    seen = _see(given, name)
+    seen = view_of(given, name)
     _calls.require_output(name, seen, lambda other: call.accepts(name, other), shape)
     return seen
 
@@ -54,7 +46,7 @@ def _state(call, array, name="state"):
     """The view of a state, whose type is checked where the operator's file states it."""
     if array is None:
         return _calls.ABSENT
-    state = _see(array, name)
+    state = view_of(array, name)
     if call.prepared.state_type is not None:
         call.prepared.state_type.check(name, state)
     return state
@@ -66,7 +58,7 @@ def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | Non
 
     init   a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out    an array of the shape () or (1,) for the result"""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     call = bound("reduce", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, None if out is not None else (), source, stream)
     if result.count != 1:
@@ -79,7 +71,7 @@ def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array |
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
     CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_"."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     call = bound("transform_reduce", "load_combine", op, (source,), device, mode)
     result = _output(call, "out", out, None if out is not None else (), source, stream)
     if result.count != 1:
@@ -93,7 +85,7 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. `offsets`: int64 or uint64, one more than there
     are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array."""
-    source, ends = _see(x, "x"), _see(offsets, "offsets")
+    source, ends = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
     if ends.element.name not in ("int64", "uint64") or len(ends.shape) != 1 or ends.count < 1:
         raise UsageError(f"offsets is an array of {ends.element} with the shape {tuple(ends.shape)}", input="offsets",
@@ -107,7 +99,7 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
 def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """For each element what the operator makes of all up to it. `out` may be `x`."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     _require_one_dimension(source, "scan")
     call = bound("scan", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
@@ -118,7 +110,7 @@ def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: An
 def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
                    device: Where = None, mode: Mode = "lto") -> Array:
     """For each element what the operator makes of `init` and all before it. `out` may be `x`."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     _require_one_dimension(source, "exclusive_scan")
     call = bound("exclusive_scan", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
@@ -126,7 +118,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Arr
     return result.array
 
 
-def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator, dtype: Any = None,
+def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator | None = None, dtype: Any = None,
         state: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto") -> Array:
     """What the operator makes of each element of one to three arrays of one shape.
@@ -134,10 +126,14 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
     dtype   for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
             returns another kind of number"""
     names = ("in",) if y is None else ("in1", "in2") if z is None else ("in1", "in2", "in3")
-    sources = [_see(array, name) for array, name in zip((x, y, z), names)]
-    for name, source in zip(names, sources):
+    if op is None:
+        text = y if isinstance(y, str) else getattr(y, "__name__", None) if callable(y) else None
+        raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
+                             f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
+    sources = [view_of(array, name) for array, name in zip((x, y, z), "xyz"[:len(names)])]
+    for name, source in zip("xyz", sources):
         if tuple(source.shape) != tuple(sources[0].shape):
-            raise UsageError(f"{name} has the shape {tuple(source.shape)}, {names[0]} has {tuple(sources[0].shape)}", input=name,
+            raise UsageError(f"{name} has the shape {tuple(source.shape)}, x has {tuple(sources[0].shape)}", input=name,
                              hint="pass arrays of one shape")
     base = f"map{len(names)}"
     call = bound(base, base, op, tuple(sources), device, mode, dtype)
@@ -162,7 +158,7 @@ def _counted(call, names, source, arrays, states, stream):
 
 
 def _selection(name, base, x, op, states, outputs, stream, device, mode):
-    source = _see(x, "x")
+    source = view_of(x, "x")
     _require_one_dimension(source, name)
     call = bound(name, base, op, (source,), device, mode)
     results = [_output(call, output, given, None if given is not None else source.shape, source, stream)
@@ -204,7 +200,7 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
 def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     _require_one_dimension(source, "sort")
     call = bound("sort", "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
@@ -215,7 +211,7 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
 def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array | None = None, out_values: Array | None = None,
                stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
     """The keys in the order of `op`, and the values, of 4 or 8 bytes, which move with their keys."""
-    source, moved = _see(keys, "keys"), _see(values, "values")
+    source, moved = view_of(keys, "keys"), view_of(values, "values")
     _require_one_dimension(source, "sort_pairs")
     if moved.element.bytes not in (4, 8) or tuple(moved.shape) != tuple(source.shape):
         raise UsageError(f"values is an array of {moved.element} with the shape {tuple(moved.shape)}; the keys have "
@@ -225,7 +221,7 @@ def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array 
     if out_values is None:
         result_values = moved.kind.make(moved, moved.shape, moved.element, stream)
     else:
-        result_values = _see(out_values, "out_values")
+        result_values = view_of(out_values, "out_values")
         _calls.require_output("out_values", result_values, lambda element: element is moved.element, moved.shape)
     _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, moved, result, result_values), stream)
     return result.array, result_values.array
@@ -235,14 +231,14 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
               stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """How many elements are in each bin: `op` gives the bin of an element; elements in no bin from 0 to bins - 1 are not counted.
     The counts are uint64, of PyTorch int64."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     call = bound("histogram", "bin", op, (source,), device, mode)
-    if not isinstance(bins, int) or bins < 1:
+    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
         raise UsageError(f"bins is {bins!r}", input="bins", hint="pass a whole number of 1 or more")
     if out is None:
         result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:
-        result = _see(out, "out")
+        result = view_of(out, "out")
         _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
     _calls.run(call.prepared, ("in", "counts", "bins", "state"),
                (source, result, call.prepared.value("bins", bins), _state(call, state)), stream)

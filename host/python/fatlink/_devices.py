@@ -3,7 +3,7 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, check, encode, output, text
+from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, check, encode, output, text, unsigned
 from ._errors import UsageTypeError
 from ._views import HOST
 
@@ -60,7 +60,7 @@ def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitial
     """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments are of the reference device.
 
     Raises UnavailableError where there is no such device: another one is never opened instead."""
-    options = DeviceOptions(instruction_budget=instruction_budget, check_races=check_races,
+    options = DeviceOptions(instruction_budget=unsigned(instruction_budget, "instruction_budget"), check_races=check_races,
                             check_uninitialized=check_uninitialized, deterministic=deterministic)
     handle = output()
     check(c.device_open(encode(name, "the name of a device"), ctypes.byref(options), ctypes.byref(handle)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 
 from . import _settings
-from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, check, encode, output, read_findings, text, texts)
+from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, check, encode, output, read_findings, text, texts,
+                           unsigned)
 from ._devices import Device
 from ._errors import Finding, UsageError
 from ._inputs import as_inputs, handles, write_file
@@ -117,7 +118,7 @@ def link_options(target, mode, options):
         elif name in _CHOICES:
             setattr(result, name, choice(value))
         elif name in _NUMBERS:
-            setattr(result, name, value)
+            setattr(result, name, unsigned(value, name, 32))
         elif name in _LISTS:
             array, count = texts(value, name)
             setattr(result, name, array)

@@ -46,13 +46,20 @@ def element_for_output(argument, like: View):
                      input=argument.name, hint=f"pass an array for it: {argument.name}=")
 
 
-def _array(prepared, argument, value):
+def view_of(value, name):
+    """The View of an argument's array, whose errors name the argument. `value` may be a View already."""
+    if value.__class__ is View:
+        return value
     try:
-        seen = view(value)
+        return view(value)
     except UsageError as cause:
-        cause.message = f"{argument.name}: {cause.message}"
-        cause.input = argument.name
+        cause.message = f"{name}: {cause.message}"
+        cause.input = name
         raise
+
+
+def _array(prepared, argument, value):
+    seen = view_of(value, argument.name)
     if argument.role != "state" and not agrees(seen.element, argument):
         raise UsageTypeError(f"{argument.name} is an array of {seen.element}; plan {prepared.name} takes {argument.type_name}",
                              input=argument.name, hint=f"convert it to {argument.type_name}, or prepare the library with a "
@@ -172,7 +179,7 @@ class Plan(ProcessObject):
         return prepared.extents(list(entries), list(entries.values()), array)
 
     def _entries(self, arguments):
-        prepared = self._for_arrays(arguments)
+        prepared, arguments = self._for_arrays(arguments)
         entries = {}
         for keyword, value in arguments.items():
             argument = _argument(prepared, keyword)
@@ -181,14 +188,15 @@ class Plan(ProcessObject):
         return prepared, entries
 
     def _for_arrays(self, arguments):
-        """The plan on the device of the first array."""
-        for value in arguments.values():
+        """The plan on the device of the first array, and the arguments with the view of that array."""
+        for name, value in arguments.items():
             if isinstance(value, (int, float, bytes, tuple, dict, complex)) or value is None:
                 continue
             if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
-                place = view(value).place
-                return self.on(device_at(place) if self._device is None else _calls.device_for(place, self._device))
-        return self._any()
+                first = view_of(value, name.removesuffix("_"))
+                return self.on(device_at(first.place) if self._device is None else _calls.device_for(
+                    first.place, self._device)), {**arguments, name: first}
+        return self._any(), arguments
 
     def run(self, *, stream: Any = None, scratch: Any = None, **arguments: Any) -> Any:
         """Runs the plan with arrays, sizes and values by the plan's names (`in_` for `in`), in the caller's current stream.
@@ -196,7 +204,8 @@ class Plan(ProcessObject):
         Sizes follow from the arrays where they can. Outputs that are not given are made as the caller's kind of array and
         returned: one as itself, several as a named tuple. `scratch`: memory for the plan's scratch arrays, at least
         scratch_bytes(); otherwise it is allocated and released on the stream. Everything is checked before the first launch."""
-        return run_with(self._for_arrays(arguments), arguments, stream, scratch)
+        prepared, arguments = self._for_arrays(arguments)
+        return run_with(prepared, arguments, stream, scratch)
 
     def __repr__(self) -> str:
         return f"<fatlink.Plan {self._library}, {self._mode} mode>"
