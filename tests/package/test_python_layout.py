@@ -143,6 +143,14 @@ class Module(PythonPackage):
         done = self.python("rnu")
         self.assertEqual((done.returncode, done.stderr), (2, self.run_(BUILD / "bin/fatlink", "rnu").stderr))
 
+    def test_the_help_is_that_of_the_program_and_names_the_folders(self):
+        program = self.run_(BUILD / "bin/fatlink", "--help").stdout
+        for option in ("--help", "-h"):
+            done = self.python(option)
+            self.assertEqual((done.returncode, done.stdout[:len(program)]), (0, program))
+            for folder in ("--cmake-dir", "--include-dir", "--prefix"):
+                self.assertIn(folder, done.stdout[len(program):])
+
     def test_a_folder_takes_no_other_arguments(self):
         done = self.python("--prefix", "list")
         self.assertEqual((done.returncode, done.stdout, done.stderr),

@@ -17,6 +17,12 @@ _FOLDERS = {
     "--include-dir": _installation.include_folder,
     "--prefix": _installation.prefix,
 }
+_HELP = """
+Folders of this installation, each printed by its option:
+  --cmake-dir                 of the CMake package: cmake -Dfatlink_DIR=$(python -m fatlink --cmake-dir)
+  --include-dir               of the headers
+  --prefix                    that has bin, lib, libexec, include and share
+"""
 _USAGE = 2
 _MISSING = 5
 
@@ -31,6 +37,10 @@ def main() -> int:
         print(_FOLDERS[arguments[0]]())
         return 0
     program = _installation.program()
+    if arguments in (["--help"], ["-h"]) and os.access(program, os.X_OK):
+        status = os.spawnv(os.P_WAIT, program, ["fatlink", *arguments])
+        print(_HELP, end="")
+        return status
     try:
         os.execv(program, ["fatlink", *arguments])
     except OSError as error:

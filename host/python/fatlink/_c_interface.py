@@ -196,22 +196,25 @@ def texts(values, what="a list"):
 
 def read_findings(findings):
     """The findings behind a fatlink_findings const*."""
+    from ._wording import in_python
     result = []
     for index in range(c.findings_count(findings) if findings else 0):
         finding = FindingStruct()
         check(c.findings_get(findings, index, ctypes.byref(finding)))
         result.append(Finding(text(finding.id), bool(finding.is_error),
                               tuple(text(finding.files[i]) for i in range(finding.file_count)), text(finding.symbol),
-                              text(finding.message), text(finding.hint)))
+                              in_python(text(finding.message)), in_python(text(finding.hint))))
     return tuple(result)
 
 
 def error_of(handle):
     """The exception for a fatlink_error*, which is freed."""
+    from ._wording import in_python
     try:
         cls = CLASSES.get(c.error_get_kind(handle), CLASSES[9])
-        return cls(text(c.error_message(handle)), code=text(c.error_code(handle)), hint=text(c.error_hint(handle)),
-                   stage=text(c.error_stage(handle)), input=text(c.error_input(handle)), log=text(c.error_log(handle)),
+        return cls(in_python(text(c.error_message(handle))), code=text(c.error_code(handle)),
+                   hint=in_python(text(c.error_hint(handle))), stage=text(c.error_stage(handle)),
+                   input=in_python(text(c.error_input(handle))), log=text(c.error_log(handle)),
                    findings=read_findings(c.error_findings(handle)))
     finally:
         c.error_free(handle)

@@ -71,12 +71,16 @@ class Image(Handle):
         self.is_inlined = bool(info.inlined)
         self.link_ms = info.link_ms
         self.hooks = [self._hook(index) for index in range(info.hook_count)]
-        self.warnings = [text(c.image_warning(handle, index)) for index in range(info.warning_count)]
+        self.warnings = [self._warning(index) for index in range(info.warning_count)]
 
     def _hook(self, index):
         hook = HookStruct()
         check(c.image_get_hook(self, index, ctypes.byref(hook)))
         return Hook(text(hook.name), bool(hook.inlined), bool(hook.is_default))
+
+    def _warning(self, index):
+        from ._wording import in_python
+        return in_python(text(c.image_warning(self, index)))
 
     def __bytes__(self) -> bytes:
         count = ctypes.c_size_t()
