@@ -199,6 +199,20 @@ class Dlpack(NumpyCase):
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (10, 0)), says="DLPack's type 10")
 
 
+class Outputs(NumpyCase):
+    def test_of_the_caller_are_marked_as_written(self):
+        from fatlink._array_kinds import NumpyArrays
+        arrays = []
+        self.addCleanup(setattr, NumpyArrays, "mark_written", NumpyArrays.mark_written)
+        NumpyArrays.mark_written = lambda kind, array: arrays.append(array)
+        numbers = numpy.arange(10, dtype=numpy.float32)
+        out = numpy.zeros(10, numpy.float32)
+        fatlink.scan(numbers)
+        self.assertEqual(arrays, [])
+        fatlink.scan(numbers, out=out)
+        self.assertIs(arrays[0], out)
+
+
 class Numpy(NumpyCase):
     def test_is_not_copied(self):
         from fatlink._views import view
@@ -274,6 +288,15 @@ class Torch(FrameworkCase):
         self.assertEqual((counts.dtype, counts.sum().item()), (self.torch.int64, 1200))
         plan = fatlink.load("reduce_4", "add_float")
         self.assertEqual(plan.run(in_=self.tensor).item(), self.numbers.sum())
+
+    def test_outputs_are_marked_as_written(self):
+        """Autograd finds out that a tensor that it saved was changed."""
+        out = self.torch.zeros_like(self.tensor)
+        factor = self.torch.ones_like(self.tensor).requires_grad_()
+        product = (factor * out).sum()
+        fatlink.scan(self.tensor, out=out)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            product.backward()
 
     def test_of_bfloat16(self):
         self.assertEqual(fatlink.reduce(self.tensor.to(self.torch.bfloat16), "max").dtype, self.torch.bfloat16)

@@ -117,15 +117,14 @@ class Live(PlanCase):
         plan.swap(library, fatlink.Input.from_bytes(bytes(fatlink.Input.find("max_float")), "max of bytes"))
         self.assertEqual(plan.run(in_=self.numbers)[0], 16)
 
-    def test_plans_take_transforms_that_only_one_mode_links(self):
-        """The swap links once, in its own mode: an operator without PTX is enough for lto."""
+    def test_plans_are_prepared_once(self):
+        """The swap links once, in its own mode; no second plan is prepared."""
         plan = fatlink.LivePlan("cpu", mode="lto")
-        operator = fatlink.compile("FATLINK_COMBINE(float, a, b) { return a < b ? b : a; }", contract="combine_4")
         prepared = []
         original = fatlink._c_interface.c.plan_prepare
         self.addCleanup(setattr, fatlink._c_interface.c, "plan_prepare", original)
         fatlink._c_interface.c.plan_prepare = lambda *arguments: prepared.append(1) or original(*arguments)
-        plan.swap("reduce_4", operator)
+        plan.swap("reduce_4", "max_float")
         self.assertEqual((prepared, plan.run(in_=self.numbers)[0]), ([], 16))
 
     def test_plans_compare_the_device_of_the_arrays(self):

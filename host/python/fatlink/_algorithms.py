@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Operator = Union[str, os.PathLike, Input, Callable]
     Where = Union[str, Device, None]
     Mode = Literal["lto", "ptx"]
+else:  # typing.get_type_hints needs the names
+    Any = Array = Operator = Where = Mode = object
 
 
 def _require_one_dimension(seen, name):

@@ -70,6 +70,7 @@ class TorchArrays(ArrayKind):
         self.elements = {}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
+        self.increment_version = getattr(torch.autograd.graph, "increment_version", None)  # since PyTorch 2.1
 
     def is_array(self, array):
         return isinstance(array, self.torch.Tensor)
@@ -106,6 +107,10 @@ class TorchArrays(ArrayKind):
             return super().using(stream, place)
         cuda, handle = self.torch.cuda, stream_handle(stream, place)
         return cuda.stream(cuda.ExternalStream(handle, device=place) if handle > 1 else cuda.default_stream(place))
+
+    def mark_written(self, array):
+        if self.increment_version is not None and not array.is_inference():
+            self.increment_version(array)  # autograd refuses a backward pass that saved the former values
 
     def _without_data(self, array, cause):
         if array.layout is not self.torch.strided:

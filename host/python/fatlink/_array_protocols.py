@@ -168,6 +168,6 @@ def wait_for(view, stream):
 
 
 def _synchronize(view, stream):
-    from ._c_interface import check
+    from ._c_interface import raise_error
     from ._devices import device_at
-    check(c.synchronize(device_at(view.place), stream))
+    raise_error(c.synchronize(device_at(view.place), stream))

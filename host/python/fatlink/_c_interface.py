@@ -200,7 +200,7 @@ def read_findings(findings):
     result = []
     for index in range(c.findings_count(findings) if findings else 0):
         finding = FindingStruct()
-        check(c.findings_get(findings, index, ctypes.byref(finding)))
+        raise_error(c.findings_get(findings, index, ctypes.byref(finding)))
         result.append(Finding(text(finding.id), bool(finding.is_error),
                               tuple(text(finding.files[i]) for i in range(finding.file_count)), text(finding.symbol),
                               in_python(text(finding.message)), in_python(text(finding.hint))))
@@ -220,7 +220,7 @@ def error_of(handle):
         c.error_free(handle)
 
 
-def check(handle):
+def raise_error(handle):
     """Raises what a function returned, unless it is NULL."""
     if handle is not None:
         raise error_of(handle)

@@ -2,7 +2,7 @@
 """Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
 import ctypes
 
-from ._c_interface import c, check, output
+from ._c_interface import c, raise_error, output
 from ._devices import Device, as_device, device_at
 from ._errors import UsageError, UsageTypeError
 from ._views import HOST, View, place_name, require_one_place, stream_handle
@@ -45,6 +45,7 @@ def require_output(name, view: View, element_check, shape) -> None:
     if shape is not None and tuple(view.shape) != tuple(shape):
         raise UsageError(f"{name} has the shape {tuple(view.shape)}; the result has {tuple(shape)}", input=name,
                          hint="pass an array of the result's shape")
+    view.kind.mark_written(view.array)
 
 
 def run(prepared, names, entries, stream=None, scratch=None) -> None:
@@ -89,7 +90,7 @@ def _run_others(prepared, names, entries, stream, scratch):
     must_wait = wait_for_others(prepared.device, views.values(), kind, handle, place)
     _run_guarded(kind, place, prepared, handle, names, entries, address, size)
     if must_wait:
-        check(c.synchronize(prepared.device, handle))
+        raise_error(c.synchronize(prepared.device, handle))
 
 
 def wait_for_others(device, views, kind, handle, place) -> bool:
@@ -104,7 +105,7 @@ def wait_for_others(device, views, kind, handle, place) -> bool:
         elif view.kind is not kind and (stream := view.kind.current_stream(place)) != handle:
             streams.add(stream)
     for stream in streams:
-        check(c.synchronize(device, stream))
+        raise_error(c.synchronize(device, stream))
     return must_wait or bool(streams)
 
 
@@ -154,7 +155,7 @@ class HostMappings:
         try:
             for entry in self.ranges:
                 handle = output()
-                check(c.buffer_map_host(self.device, entry[0], entry[1] - entry[0], entry[2], ctypes.byref(handle)))
+                raise_error(c.buffer_map_host(self.device, entry[0], entry[1] - entry[0], entry[2], ctypes.byref(handle)))
                 entry[3], entry[4] = handle, c.buffer_address(handle)
         except BaseException:
             self.__exit__()

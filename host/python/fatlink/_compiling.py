@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 
 from . import _settings
-from ._c_interface import CompileOptions, c, check, encode, output, text, texts
+from ._c_interface import CompileOptions, c, raise_error, encode, output, text, texts
 from ._errors import FileError, UsageTypeError
 from ._inputs import Input
 from ._linking import choice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Sequence
-
 
 def _source(source):
     """The bytes of a source, and the name of its file."""
@@ -59,7 +55,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     wanted.definitions, wanted.definition_count = texts(_list(definitions), "definitions")
     wanted.include_folders, wanted.include_folder_count = texts(_list(include_folders), "include_folders")
     handle, warnings = output(), output()
-    check(c.compile(_settings.compiler(), data, len(data), encode(name or file, "name"), ctypes.byref(wanted),
+    raise_error(c.compile(_settings.compiler(), data, len(data), encode(name or file, "name"), ctypes.byref(wanted),
                     ctypes.byref(handle), ctypes.byref(warnings)))
     try:
         return Input(handle.value, text(ctypes.string_at(warnings.value)) if warnings else "")

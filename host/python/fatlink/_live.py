@@ -6,7 +6,7 @@ import ctypes
 import os
 
 from . import _calls, _forks, _settings
-from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, check, encode, output, unsigned
+from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, encode, output, unsigned
 from ._devices import as_device
 from ._errors import UsageError, UsageTypeError
 from ._inputs import as_input, as_inputs, handles
@@ -21,6 +21,12 @@ class SwapReport:
     `total_ms`."""
 
     __slots__ = ("version", "mode", "cache", "link_ms", "load_ms", "total_ms")
+    version: int
+    mode: str
+    cache: str
+    link_ms: float
+    load_ms: float
+    total_ms: float
 
     def __init__(self, struct):
         self.version = struct.version
@@ -42,7 +48,7 @@ class _Live(Handle):
         device = as_device(device).require_usable()
         settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
         linker, handle = _settings.linker(), output()
-        check(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
+        raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
         super().__init__(handle.value, linker, device)
         self.device = device
         self._lock = _forks.make_lock()
@@ -58,7 +64,7 @@ class _Live(Handle):
     def _publish(self, inputs):
         self._require_usable()
         report = SwapReportStruct()
-        check(getattr(c, self._swap)(self, handles(inputs), len(inputs), ctypes.byref(report)))
+        raise_error(getattr(c, self._swap)(self, handles(inputs), len(inputs), ctypes.byref(report)))
         return SwapReport(report)
 
     @property
@@ -117,7 +123,7 @@ class LiveModule(_Live):
         """A kernel by its symbol: a launch uses the version that is published when it is made."""
         self._require_usable()
         handle = output()
-        check(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
+        raise_error(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
         return LiveKernel(handle.value, self, name)
 
 
@@ -201,4 +207,4 @@ class LiveKernel(Handle):
         encoded = [place(value).address.to_bytes(8, "little") if isinstance(value, View) else value for value in values]
         buffers = [ctypes.create_string_buffer(value, len(value)) for value in encoded]
         pointers = (ctypes.c_void_p * max(1, len(buffers)))(*[ctypes.addressof(buffer) for buffer in buffers])
-        check(c.live_kernel_launch(self, stream, ctypes.byref(shape), pointers, len(buffers)))
+        raise_error(c.live_kernel_launch(self, stream, ctypes.byref(shape), pointers, len(buffers)))

@@ -16,6 +16,8 @@ from ._views import View, require_one_place, view
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+else:  # typing.get_type_hints needs the name
+    Any = object
 
 
 def nearest(name, names):

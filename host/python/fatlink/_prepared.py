@@ -3,7 +3,7 @@
 import ctypes
 
 from . import _forks, _settings
-from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, check, encode, error_of, output,
+from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, encode, error_of, output,
                            text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._inputs import handles
@@ -18,6 +18,14 @@ class PlanArgument:
     """What a plan is given for one of its arguments."""
 
     __slots__ = ("name", "role", "scalar", "element_bytes", "type_name", "dimensions", "alignment", "has_default")
+    name: str
+    role: str
+    scalar: int
+    element_bytes: int
+    type_name: str
+    dimensions: int
+    alignment: int
+    has_default: bool
 
     def __init__(self, struct):
         self.name = text(struct.name)
@@ -107,7 +115,7 @@ class PreparedPlan(Handle):
 
     def _argument(self, index):
         struct = PlanArgumentStruct()
-        check(self._function("get_argument")(self, index, ctypes.byref(struct)))
+        raise_error(self._function("get_argument")(self, index, ctypes.byref(struct)))
         return PlanArgument(struct)
 
     def fail_after_fork(self):
@@ -158,7 +166,7 @@ class PreparedPlan(Handle):
         self.require_usable()
         structs, count = self.sizes(names, entries)
         values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
-        check(self._function("extents")(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
+        raise_error(self._function("extents")(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
         return tuple(values[:dimensions.value])
 
     def scratch_bytes(self, names, entries) -> int:
@@ -166,8 +174,12 @@ class PreparedPlan(Handle):
         self.require_usable()
         structs, count = self.sizes(names, entries)
         size = ctypes.c_size_t()
-        check(self._function("scratch_bytes")(self, structs, count, ctypes.byref(size)))
+        raise_error(self._function("scratch_bytes")(self, structs, count, ctypes.byref(size)))
         return size.value
+
+# Plans of GPUs stay loaded until the process ends: work that was queued, or a CUDA graph, may use their code.
+_loaded: list = []
+
 
 class Prepared(PreparedPlan):
     """A fatlink_plan."""
@@ -181,9 +193,11 @@ class Prepared(PreparedPlan):
         request.transforms = ctypes.cast(array, type(request.transforms))
         linker = _settings.linker()
         handle = output()
-        check(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
+        raise_error(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
         super().__init__(handle.value, text(c.plan_name(handle)), device, linker)
         self.describe_state(transforms)
+        if device.is_gpu:
+            _loaded.append(self)
 
     @property
     def image(self) -> PlanImage:

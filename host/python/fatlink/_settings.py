@@ -3,7 +3,7 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, check, encode, output, unsigned)
+from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, raise_error, encode, output, unsigned)
 from ._errors import UsageError, UsageTypeError
 
 
@@ -72,7 +72,7 @@ def _optional(name):
 
 def _make(cls, create, settings):
     handle = output()
-    check(create(ctypes.byref(settings), ctypes.byref(handle)))
+    raise_error(create(ctypes.byref(settings), ctypes.byref(handle)))
     return cls(handle.value)
 
 

@@ -72,6 +72,9 @@ class ArrayKind:
     def other_current_device(self, place: int):
         """A context manager for calls on a GPU that is not the framework's current one, otherwise None."""
 
+    def mark_written(self, array):
+        """Tells the framework that a call writes to an array of the caller."""
+
     def first(self, array, count: int):
         """The first elements of an array."""
         return array[:count]
