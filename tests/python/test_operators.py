@@ -49,7 +49,7 @@ class Names(OperatorCase):
         self.assertEqual(error.findings[0].id, "contract-mismatch")
 
     def test_that_is_unknown(self):
-        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="no operator ad of float32 for combine_4",
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="unknown operator 'ad' for float32 (contract combine_4)",
                           code="no-operator", hint="add_float")
         self.assert_error(fatlink.UsageError, fatlink.select, self.numbers, "odd", says="keep_4", hint="positive_float")
 

@@ -191,7 +191,7 @@ class Devices(PythonCase):
 
     def test_that_do_not_exist(self):
         self.assert_error(fatlink.UsageError, fatlink.open_device, "tpu", says="tpu")
-        self.assert_error(fatlink.UsageTypeError, fatlink.open_device, 3, says="the name of a device is 3")
+        self.assert_error(fatlink.UsageTypeError, fatlink.open_device, 3, says="the name of a device must be a text or a path, not 3")
         self.assert_error(fatlink.UsageError, fatlink.open_device, "cpu\0", says="NUL")
 
 

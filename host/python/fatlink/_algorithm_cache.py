@@ -4,7 +4,7 @@ import os
 
 from . import _calls, _forks, _settings
 from ._devices import as_device, device_at
-from ._element_types import SIZES, agrees, number_type, size_of_library
+from ._element_types import SIZES, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
 from ._operators import candidates, is_file, not_an_operator, what_exists
@@ -35,7 +35,7 @@ class BoundAlgorithm:
 
     def _set_result(self, element, argument):
         """The type that `dtype` states: it tells apart only types that the plan describes alike, as bool and uint8."""
-        if not agrees(element, argument):
+        if not is_compatible(element, argument):
             raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
                                  hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
                                       "functions only")
@@ -43,7 +43,7 @@ class BoundAlgorithm:
 
     def accepts(self, name, element):
         """Whether arrays of this type may be given for an argument."""
-        return agrees(element, self.prepared.by_name[name])
+        return is_compatible(element, self.prepared.by_name[name])
 
     def require_element(self, name, like):
         """The struct type of an argument: that of the array `like`."""
@@ -122,18 +122,18 @@ def _state_of(path):
     return state.st_mtime_ns, state.st_size, state.st_ino
 
 
-def bound(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
     """The library of an algorithm for these arrays, linked with the operator; kept for the next call."""
     first = sources[0]
     key = (algorithm, op if op.__class__ is str and op.isidentifier() else _key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     try:
-        known = _bound.get(key)
+        entry = _bound.get(key)
     except TypeError:
         raise _unhashable(op, mode, device, dtype) from None
-    if known is not None and (len(sources) == 1 or _are_together(sources)):
-        return known
+    if entry is not None and (len(sources) == 1 or _are_together(sources)):
+        return entry
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype)
 
 
@@ -161,39 +161,39 @@ def _are_together(sources):
 def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
     names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
     place = require_one_place(dict(zip("xyz", sources)))
-    used = device_at(place) if device is None else _calls.device_for(place, device)
+    target = device_at(place) if device is None else _calls.device_for(place, device)
     mode_number(mode)
     with _lock:
         gate = _gates.setdefault(key, _forks.make_lock())
     try:
         with gate:  # others link at the same time, the same call waits
-            known = _bound.get(key)
-            if known is None:
+            entry = _bound.get(key)
+            if entry is None:
                 result = None if dtype is None else _result_type(dtype)
-                known = _try_sizes(algorithm, base, op, names, sources, used, mode, result)
-                _keep(key, known)
+                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result)
+                _keep(key, entry)
     finally:
         _gates.pop(key, None)
-    return known
+    return entry
 
 
 _settings.changes.append(_bound.clear)  # the next calls link with the new settings
 
 
-def _keep(key, known):
+def _keep(key, algorithm):
     with _lock:
         while len(_bound) >= _LIMIT:
             _bound.pop(next(iter(_bound)))
-        _bound[key] = known
+        _bound[key] = algorithm
 
 
 def _result_type(dtype):
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(
         dtype).removeprefix("torch.")
-    known = number_type(name)
-    if known is None:
+    element = number_type(name)
+    if element is None:
         raise _not_a_type(dtype)
-    return known
+    return element
 
 
 def _try_sizes(algorithm, base, op, names, sources, device, mode, result):
@@ -234,11 +234,12 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
                 continue
             raise
         mismatch = next((name for name, source in zip(names, sources)
-                         if not agrees(source.element, prepared.by_name[name])), None)
+                         if not is_compatible(source.element, prepared.by_name[name])), None)
         if mismatch is None:
             return BoundAlgorithm(prepared, operator)
         if not operator.is_guess:
             break
     index = names.index(mismatch)
     raise UsageTypeError(f"operator {operator.name} takes {prepared.by_name[mismatch].type_name}, but {'xyz'[index]} is an array "
-                         f"of {sources[index].element}", input=operator.name, code="wrong-operator", hint=what_exists(base, sources[0].element))
+                         f"of {sources[index].element}", input=operator.name, code="wrong-operator",
+                         hint=what_exists(base, sources[0].element))

@@ -7,7 +7,7 @@ reference device runs it, and it has finished."""
 from __future__ import annotations
 
 from . import _calls
-from ._algorithm_cache import bound
+from ._algorithm_cache import find_algorithm
 from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
 from ._plans import view_of
@@ -29,9 +29,9 @@ else:  # typing.get_type_hints needs the names
     Any = Array = Operator = Where = Mode = object
 
 
-def _require_one_dimension(seen, name):
-    if len(seen.shape) != 1:
-        raise UsageError(f"{name} takes arrays of one dimension; this one has the shape {tuple(seen.shape)}", input=name,
+def _require_one_dimension(array_view, name):
+    if len(array_view.shape) != 1:
+        raise UsageError(f"{name} takes arrays of one dimension; this one has the shape {tuple(array_view.shape)}", input=name,
                          hint="pass x.reshape(-1)")
 
 
@@ -39,9 +39,17 @@ def _output(call, name, given, shape, like, stream):
     """The view of an output: of the caller's array, or of a new one."""
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
-    seen = view_of(given, name)
-    _calls.require_output(name, seen, lambda other: call.accepts(name, other), shape)
-    return seen
+    array_view = view_of(given, name)
+    _calls.require_output(name, array_view, lambda other: call.accepts(name, other), shape)
+    return array_view
+
+
+def _single_output(call, given, model, stream):
+    """The view of an output of one element."""
+    result = _output(call, "out", given, None if given is not None else (), model, stream)
+    if result.count != 1:
+        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    return result
 
 
 def _state(call, array, name="state"):
@@ -61,10 +69,8 @@ def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | Non
     init   a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out    an array of the shape () or (1,) for the result"""
     source = view_of(x, "x")
-    call = bound("reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source, stream)
-    if result.count != 1:
-        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    call = find_algorithm("reduce", "combine", op, (source,), device, mode)
+    result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
     return source.kind.result(result.array) if out is None else out
 
@@ -74,10 +80,8 @@ def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array |
     """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
     CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_"."""
     source = view_of(x, "x")
-    call = bound("transform_reduce", "load_combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source, stream)
-    if result.count != 1:
-        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode)
+    result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init", "state"),
                (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
@@ -87,23 +91,23 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. `offsets`: int64 or uint64, one more than there
     are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array."""
-    source, ends = view_of(x, "x"), view_of(offsets, "offsets")
+    source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
-    if ends.element.name not in ("int64", "uint64") or len(ends.shape) != 1 or ends.count < 1:
-        raise UsageError(f"offsets is an array of {ends.element} with the shape {tuple(ends.shape)}", input="offsets",
-                         hint="pass int64 or uint64, one dimension, one element more than there are segments")
-    call = bound("segmented_reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, (ends.count - 1,), source, stream)
-    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, ends, result, call.initial(init)), stream)
+    if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
+        raise UsageError(f"offsets is an array of {offsets_view.element} with the shape {tuple(offsets_view.shape)}",
+                         input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
+    call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
+    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init)), stream)
     return result.array
 
 
 def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
-    """For each element what the operator makes of all up to it. `out` may be `x`."""
+    """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`."""
     source = view_of(x, "x")
     _require_one_dimension(source, "scan")
-    call = bound("scan", "combine", op, (source,), device, mode)
+    call = find_algorithm("scan", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
@@ -111,10 +115,10 @@ def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: An
 
 def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
                    device: Where = None, mode: Mode = "lto") -> Array:
-    """For each element what the operator makes of `init` and all before it. `out` may be `x`."""
+    """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`."""
     source = view_of(x, "x")
     _require_one_dimension(source, "exclusive_scan")
-    call = bound("exclusive_scan", "combine", op, (source,), device, mode)
+    call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
     return result.array
@@ -123,7 +127,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Arr
 def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator | None = None, dtype: Any = None,
         state: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto") -> Array:
-    """What the operator makes of each element of one to three arrays of one shape.
+    """Applies the operator to each element of one to three arrays of equal shape.
 
     dtype   for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
             returns another kind of number"""
@@ -138,7 +142,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
             raise UsageError(f"{name} has the shape {tuple(source.shape)}, x has {tuple(sources[0].shape)}", input=name,
                              hint="pass arrays of one shape")
     base = f"map{len(names)}"
-    call = bound(base, base, op, tuple(sources), device, mode, dtype)
+    call = find_algorithm(base, base, op, tuple(sources), device, mode, dtype)
     result = _output(call, "out", out, sources[0].shape, sources[0], stream)
     _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(call, state)), stream)
     return result.array
@@ -162,7 +166,7 @@ def _counted(call, names, source, arrays, states, stream):
 def _selection(name, base, x, op, states, outputs, stream, device, mode):
     source = view_of(x, "x")
     _require_one_dimension(source, name)
-    call = bound(name, base, op, (source,), device, mode)
+    call = find_algorithm(name, base, op, (source,), device, mode)
     results = [_output(call, output, given, None if given is not None else source.shape, source, stream)
                for output, given in outputs.items()]
     for output, result in zip(outputs, results):
@@ -204,7 +208,7 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
     source = view_of(x, "x")
     _require_one_dimension(source, "sort")
-    call = bound("sort", "less", op, (source,), device, mode)
+    call = find_algorithm("sort", "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
@@ -213,19 +217,20 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
 def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array | None = None, out_values: Array | None = None,
                stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
     """The keys in the order of `op`, and the values, of 4 or 8 bytes, which move with their keys."""
-    source, moved = view_of(keys, "keys"), view_of(values, "values")
+    source, values_view = view_of(keys, "keys"), view_of(values, "values")
     _require_one_dimension(source, "sort_pairs")
-    if moved.element.bytes not in (4, 8) or tuple(moved.shape) != tuple(source.shape):
-        raise UsageError(f"values is an array of {moved.element} with the shape {tuple(moved.shape)}; the keys have "
+    if values_view.element.bytes not in (4, 8) or tuple(values_view.shape) != tuple(source.shape):
+        raise UsageError(f"values is an array of {values_view.element} with the shape {tuple(values_view.shape)}; the keys have "
                          f"{tuple(source.shape)}", input="values", hint="pass as many values as keys, of 4 or 8 bytes")
-    call = bound("sort_pairs" if moved.element.bytes == 4 else "sort_pairs_wide", "less", op, (source,), device, mode)
+    algorithm = "sort_pairs" if values_view.element.bytes == 4 else "sort_pairs_wide"
+    call = find_algorithm(algorithm, "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     if out_values is None:
-        result_values = moved.kind.make(moved, moved.shape, moved.element, stream)
+        result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
         result_values = view_of(out_values, "out_values")
-        _calls.require_output("out_values", result_values, lambda element: element is moved.element, moved.shape)
-    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, moved, result, result_values), stream)
+        _calls.require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
+    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
     return result.array, result_values.array
 
 
@@ -234,7 +239,7 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
     """How many elements are in each bin: `op` gives the bin of an element; elements in no bin from 0 to bins - 1 are not counted.
     The counts are uint64, of PyTorch int64."""
     source = view_of(x, "x")
-    call = bound("histogram", "bin", op, (source,), device, mode)
+    call = find_algorithm("histogram", "bin", op, (source,), device, mode)
     if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
         raise UsageError(f"bins is {bins!r}", input="bins", hint="pass a whole number of 1 or more")
     if out is None:

@@ -102,7 +102,8 @@ PROTOTYPES = {
     "live_module_free": "-p", "live_kernel_parameter_count": "zp", "live_kernel_parameter_bytes": "zpz",
     "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
     "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_argument_count": "zp",
-    "live_plan_get_argument": "ppzp", "live_plan_extents": "pppzspzp", "live_plan_scratch_bytes": "pppzp", "live_plan_run": "ppppzuz",
+    "live_plan_get_argument": "ppzp", "live_plan_extents": "pppzspzp", "live_plan_scratch_bytes": "pppzp",
+    "live_plan_run": "ppppzuz",
     "live_plan_bind": "pppzuzp", "live_plan_version": "up", "live_plan_free": "-p",
     "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
@@ -145,12 +146,12 @@ def _bind(library):
         version = library.fatlink_c_version()
         if version // 1000 != MAJOR or version % 1000 < MINOR:
             raise AttributeError(f"has version {version // 1000}.{version % 1000} of the C interface")
-        bound = {}
+        functions = {}
         for name, types in PROTOTYPES.items():
             function = library["fatlink_" + name]
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
-            bound[name] = function
-        return bound
+            functions[name] = function
+        return functions
     except AttributeError as cause:
         raise UnavailableError(
             f"{library._name}: {cause}; this Python package needs version {MAJOR}.{MINOR}", code="wrong-shared-library",
@@ -172,7 +173,7 @@ def encode(path_or_text, what="an argument"):
     try:
         encoded = os.fsencode(path_or_text)
     except TypeError:
-        raise UsageTypeError(f"{what} is {path_or_text!r}", hint="pass a text or a path") from None
+        raise UsageTypeError(f"{what} must be a text or a path, not {path_or_text!r}", hint="pass a text or a path") from None
     if b"\0" in encoded:
         raise UsageError(f"{what} holds a NUL character: {path_or_text!r}", hint="pass a text without it")
     return encoded

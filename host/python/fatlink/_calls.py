@@ -27,11 +27,11 @@ def device_for(place: int, device) -> Device:
         return device_at(place)
     device = as_device(device)
     if device.place != place:
-        wanted = f"gpu:{device.ordinal} uses {place_name(device.ordinal)}" if device.is_gpu else (
+        reach = f"gpu:{device.ordinal} uses {place_name(device.ordinal)}" if device.is_gpu else (
             "the reference device uses the host's memory")
         hint = ("move the arrays to it: x.cuda() of PyTorch, cupy.asarray(x), jax.device_put(x)" if place == HOST
                 else "move the arrays to it, or leave device= out")
-        raise UsageError(f"the arrays are in {place_name(place)}, and {wanted}", code="wrong-device", hint=hint)
+        raise UsageError(f"the arrays are in {place_name(place)}, and {reach}", code="wrong-device", hint=hint)
     return device
 
 
@@ -114,13 +114,13 @@ def _scratch(scratch, place):
     if scratch is None:
         return 0, 0
     from ._views import view
-    seen = view(scratch)
-    if seen.place != place:
-        raise UsageError(f"scratch is in {place_name(seen.place)}, the other arrays in {place_name(place)}", input="scratch",
-                         code="several-devices", hint="allocate it on the same device")
-    if seen.read_only:
+    scratch_view = view(scratch)
+    if scratch_view.place != place:
+        raise UsageError(f"scratch is in {place_name(scratch_view.place)}, the other arrays in {place_name(place)}",
+                         input="scratch", code="several-devices", hint="allocate it on the same device")
+    if scratch_view.read_only:
         raise UsageError("scratch cannot be written", input="scratch", code="read-only-output", hint="pass a writable array")
-    return seen.address, seen.count * seen.element.bytes
+    return scratch_view.address, scratch_view.count * scratch_view.element.bytes
 
 
 def _run_on_host(prepared, names, entries, views, scratch):

@@ -138,8 +138,8 @@ def link_options(target, mode, options):
             setattr(result, name, array)
             setattr(result, _LISTS[name], count)
         else:
-            known = ("emit", *_FLAGS, *_CHOICES, *_NUMBERS, *_LISTS)
-            raise UsageError(f"there is no option {name}", input=name, hint=f"options: {', '.join(known)}")
+            names = ("emit", *_FLAGS, *_CHOICES, *_NUMBERS, *_LISTS)
+            raise UsageError(f"there is no option {name}", input=name, hint=f"options: {', '.join(names)}")
     return result
 
 
@@ -154,18 +154,18 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
 
     Raises RefusedError with findings where the check refuses the inputs, LinkError where nvJitLink does."""
     inputs = as_inputs(inputs)
-    wanted = link_options(target, mode, options)
+    settings = link_options(target, mode, options)
     handle = output()
-    raise_error(c.link(_settings.linker(), handles(inputs), len(inputs), ctypes.byref(wanted), ctypes.byref(handle)))
+    raise_error(c.link(_settings.linker(), handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
     return Image(handle.value)
 
 
 def check(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> list[Finding]:
     """Checks `inputs` for a link as link() would make it, without making it and without CUDA: a list of Finding, errors first."""
     inputs = as_inputs(inputs)
-    wanted = link_options(target, mode, options)
+    settings = link_options(target, mode, options)
     handle = output()
-    raise_error(c.check(handles(inputs), len(inputs), ctypes.byref(wanted), ctypes.byref(handle)))
+    raise_error(c.check(handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
     try:
         return list(read_findings(handle))
     finally:

@@ -179,7 +179,10 @@ class LiveKernel(Handle):
         if device.is_gpu:
             kinds = [view.kind for view in views.values()]
             kind = next((kind for kind in kinds if kind.is_ordered), None)
-            handle = stream_handle(stream, device.place) if stream is not None else kind.current_stream(device.place) if kind else 0
+            if stream is not None:
+                handle = stream_handle(stream, device.place)
+            else:
+                handle = kind.current_stream(device.place) if kind else 0
             must_wait = _calls.wait_for_others(device, views.values(), kind, handle, device.place)
             self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
             if must_wait:

@@ -97,9 +97,9 @@ def _cache_handle():
 
 
 def _with_cache(cls, create, settings):
-    made = _make(cls, create, settings)
-    made._keeps = (cache(),)  # is freed after it
-    return made
+    result = _make(cls, create, settings)
+    result._keeps = (cache(),)  # is freed after it
+    return result
 
 
 def linker() -> Linker:
