@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of arrays: NumPy, PyTorch, CuPy, JAX, and others by __cuda_array_interface__ or DLPack."""
+from contextlib import contextmanager
+
 from ._element_types import record_type, require_known
 from ._errors import UnavailableError, UsageError, UsageTypeError
 from ._views import HOST, ArrayKind, View, freed, imported, not_contiguous, stream_handle
@@ -172,13 +174,11 @@ class CupyArrays(ArrayKind):
         with self.cuda.Device(like.place):
             return self.cupy.empty(shape, dtype_of(element))
 
+    @contextmanager
     def using(self, stream, place):
-        from contextlib import ExitStack
         handle = stream_handle(stream, place)
-        context = ExitStack()
-        context.enter_context(self.cuda.Device(place))
-        context.enter_context(self.cuda.ExternalStream(handle, place) if handle > 1 else self.cuda.Stream.null)
-        return context
+        with self.cuda.Device(place), self.cuda.ExternalStream(handle, place) if handle > 1 else self.cuda.Stream.null:
+            yield
 
     def current_stream(self, place):
         if self.cuda.runtime.getDevice() == place:
