@@ -2,6 +2,8 @@
 // Live modules and live plans of the C interface, on the reference device.
 #include <array>
 #include <cstdint>
+#include <map>
+#include <string>
 
 #include "c_plan_fixture.hpp"
 
@@ -84,6 +86,18 @@ TEST_F(CLive, ModuleLaunchesThePublishedVersion)
   EXPECT_EQ(value, 43);
 }
 
+TEST_F(CLive, KernelGivesTheSizesOfItsParameters)
+{
+  auto const module = make_module();
+  auto const* input = input_.get();
+  succeed(fatlink_live_module_swap(module.get(), &input, 1, nullptr));
+  c_live_kernel kernel;
+  succeed(fatlink_live_module_kernel(module.get(), "store", result_of(kernel)));
+  EXPECT_EQ(fatlink_live_kernel_parameter_count(kernel.get()), 1U);
+  EXPECT_EQ(fatlink_live_kernel_parameter_bytes(kernel.get(), 0), 8U);
+  EXPECT_EQ(fatlink_live_kernel_parameter_bytes(kernel.get(), 1), 0U);
+}
+
 TEST_F(CLive, FailedSwapChangesNothing)
 {
   auto const module = make_module();
@@ -111,6 +125,46 @@ TEST_F(CLive, PlanRunsThePublishedVersion)
   std::size_t bytes = 0;
   succeed(fatlink_live_plan_scratch_bytes(plan.get(), &given[2], 1, &bytes));
   EXPECT_EQ(bytes, 4U * 64 * 4);
+}
+
+TEST_F(CLive, PlanDescribesTheArgumentsOfCalls)
+{
+  auto const plan = make_plan();
+  fatlink_plan_argument argument = {};
+  argument.size = sizeof argument;
+  EXPECT_EQ(fatlink_live_plan_argument_count(plan.get()), 0U);
+  fail_usage(fatlink_live_plan_get_argument(plan.get(), 0, &argument), "no version is published");
+  swap(plan.get());
+  auto const count = fatlink_live_plan_argument_count(plan.get());
+  std::map<std::string, fatlink_plan_argument> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    succeed(fatlink_live_plan_get_argument(plan.get(), i, &argument));
+    all[argument.name] = argument;
+  }
+  EXPECT_EQ(all.size(), 6U);
+  EXPECT_FALSE(all.contains("partial"));  // a scratch array
+  swap(plan.get());
+  EXPECT_EQ(all["in"].role, FATLINK_ROLE_INPUT);
+  EXPECT_STREQ(all["in"].name, "in");
+  EXPECT_STREQ(all["in"].type_name, "float32");
+  EXPECT_EQ(all["in"].alignment, 4U);
+  fail_usage(fatlink_live_plan_get_argument(plan.get(), count, &argument), "index 6 is too large");
+}
+
+TEST_F(CLive, PlanGivesExtents)
+{
+  auto const plan = make_plan();
+  auto const size = value("n", &count_, sizeof count_);
+  std::uint64_t extent = 0;
+  std::size_t dimensions = 0;
+  fail_usage(fatlink_live_plan_extents(plan.get(), &size, 1, "in", &extent, 1, &dimensions),
+             "no version is published");
+  swap(plan.get());
+  succeed(fatlink_live_plan_extents(plan.get(), &size, 1, "in", &extent, 1, &dimensions));
+  EXPECT_EQ(dimensions, 1U);
+  EXPECT_EQ(extent, 1000U);
+  fail_usage(fatlink_live_plan_extents(plan.get(), &size, 1, "x", nullptr, 0, &dimensions),
+             "plan weighted_sum has no array x");
 }
 
 TEST_F(CLive, PlanIsBound)
@@ -152,6 +206,17 @@ TEST_F(CLive, RefusesNull)
   fail_usage(fatlink_live_plan_run(nullptr, nullptr, nullptr, 0, 0, 0), "plan is NULL");
   fail_usage(fatlink_live_plan_bind(nullptr, nullptr, 0, 0, 0, &call), "plan is NULL");
   fail_usage(fatlink_live_plan_scratch_bytes(nullptr, nullptr, 0, nullptr), "bytes is NULL");
+  fail_usage(fatlink_live_plan_get_argument(plan, 0, nullptr), "argument is NULL");
+  fail_usage(fatlink_live_plan_extents(plan, nullptr, 0, "in", nullptr, 0, nullptr),
+             "dimensions is NULL");
+  std::size_t dimensions = 0;
+  fail_usage(fatlink_live_plan_extents(plan, nullptr, 0, "in", nullptr, 0, &dimensions),
+             "plan is NULL");
+  fail_usage(fatlink_live_plan_extents(plan, nullptr, 0, nullptr, nullptr, 0, &dimensions),
+             "array is NULL");
+  EXPECT_EQ(fatlink_live_kernel_parameter_count(kernel), 0U);
+  EXPECT_EQ(fatlink_live_kernel_parameter_bytes(kernel, 0), 0U);
+  EXPECT_EQ(fatlink_live_plan_argument_count(plan), 0U);
   EXPECT_EQ(fatlink_live_module_version(nullptr), 0U);
   EXPECT_EQ(fatlink_live_plan_version(nullptr), 0U);
   fatlink_live_module_free(nullptr);

@@ -55,6 +55,9 @@ class TorchArrays(Framework):
     def use(self, stream):
         return self.torch.cuda.stream(stream)
 
+    def synchronize(self):
+        self.torch.cuda.synchronize()
+
 
 class CupyArrays(Framework):
     def __init__(self):
@@ -76,6 +79,9 @@ class CupyArrays(Framework):
 
     def use(self, stream):
         return stream
+
+    def synchronize(self):
+        self.cupy.cuda.Device().synchronize()
 
 
 class JaxArrays(Framework):
@@ -120,7 +126,7 @@ class GpuCase(NumpyCase):
 
 
 class Algorithms:
-    """Of each framework."""
+    """What holds for the arrays of each framework."""
 
     def test_reduce(self):
         for mode in ("lto", "ptx"):
@@ -202,21 +208,22 @@ class Algorithms:
                           code="wrong-device", hint="cupy.asarray")
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array, device="cpu", says="the reference device uses",
                           code="wrong-device")
-        self.assert_error(fatlink.UsageError, fatlink.map, self.array, self.numbers, op="add", says="in2 in the host's memory",
+        self.assert_error(fatlink.UsageError, fatlink.map, self.array, self.numbers, op="add", says="y in the host's memory",
                           code="several-devices")
 
     def test_operators_of_another_type(self):
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.array, "add_int32", says="is of int32",
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.array, "add_int32", says="takes int32",
                           code="wrong-operator", hint="add_float")
 
 
 class Streams:
-    """Of frameworks with streams of their own."""
+    """What holds for frameworks with streams that the caller chooses."""
 
     def test_calls_run_in_the_current_stream(self):
         """The stream is delayed by work before, on which the result depends."""
         stream = self.arrays.stream()
         large = self.arrays.array(numpy.ones(1 << 26, numpy.float32))
+        self.arrays.synchronize()  # CuPy copies in the null stream, for which this stream does not wait
         with self.arrays.use(stream):
             for _ in range(20):
                 large *= 1
@@ -235,6 +242,7 @@ class Streams:
         run = _prepared.Prepared.run
         self.addCleanup(setattr, _prepared.Prepared, "run", run)
         _prepared.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
+        self.arrays.synchronize()
         for given in (stream, handle):
             result = fatlink.scan(self.array, stream=given)
             stream.synchronize()
@@ -242,6 +250,31 @@ class Streams:
         with self.arrays.use(stream):
             fatlink.scan(self.array)
         self.assertEqual(streams, [handle] * 3)
+
+    def test_results_do_not_take_memory_that_the_current_stream_reads(self):
+        """Memory that was freed in the current stream is not written by a call in another stream."""
+        large = self.arrays.array(numpy.ones(1 << 26, numpy.float32))
+        other = self.arrays.array(numpy.full(1 << 26, 7, numpy.float32))
+        current, second = self.arrays.stream(), self.arrays.stream()
+        self.arrays.synchronize()
+        with self.arrays.use(current):
+            freed = large * 1
+            for _ in range(20):
+                large *= 1  # delays the sum
+            total = large + freed
+            del freed
+            result = fatlink.map(other, op="square", stream=second)
+            current.synchronize()
+            second.synchronize()
+        self.assertEqual((float(total.min()), float(total.max())), (2, 2))
+        self.assertEqual(float(result[0]), 49)
+
+    def test_counts_are_read_in_the_stream_that_is_given(self):
+        stream = self.arrays.stream()
+        self.arrays.synchronize()
+        selected = fatlink.select(self.array, "positive", stream=stream)
+        stream.synchronize()
+        self.assert_array(selected, self.numbers[self.numbers > 0])
 
     def test_in_place_and_out(self):
         array = self.arrays.array(self.numbers)
@@ -300,7 +333,7 @@ class Torch(Algorithms, Streams, GpuCase):
         result = fatlink.reduce(other)
         self.assertEqual((result.device.index, result.item(), torch.cuda.current_device()), (1, self.numbers.sum(), 0))
         self.assert_error(fatlink.UsageError, fatlink.map, self.array, other, op="add", code="several-devices",
-                          says="in2 in the memory of gpu:1")
+                          says="y in the memory of gpu:1")
 
     def test_a_plan_with_scratch_memory_of_the_caller(self):
         torch = self.arrays.torch
@@ -346,7 +379,7 @@ class Cupy(Algorithms, Streams, GpuCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
 
     def test_arrays_of_other_packages(self):
-        """By __cuda_array_interface__ and by DLPack alone."""
+        """By __cuda_array_interface__ only, and by DLPack only."""
         array = self.array
 
         class Interface:

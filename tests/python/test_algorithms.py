@@ -120,6 +120,36 @@ class Others(AlgorithmCase):
         self.assert_equal_arrays(counts, numpy.histogram(self.numbers, 8, (-40, 40))[0].astype(numpy.uint64))
 
 
+class States(AlgorithmCase):
+    def call(self, state):
+        return fatlink.map(self.numbers, op="scale_add", state=state)
+
+    def test_of_another_type(self):
+        for dtype in ("float64", "int32", "bool", [("a", "f4"), ("b", "i4")]):
+            self.assert_error(fatlink.UsageTypeError, self.call, numpy.zeros(8, dtype),
+                              says=("state is an array of", "the state of scale_add has factor: float32, offset: float32"),
+                              hint="structured dtype")
+
+    def test_that_are_too_small(self):
+        self.assert_error(fatlink.UsageError, self.call, numpy.zeros(1, numpy.float32),
+                          says="state has 4 bytes; the state of scale_add has 8 (factor: float32, offset: float32)", hint="fields")
+
+    def test_as_numbers_structs_or_bytes(self):
+        numbers = numpy.array([2, 1], numpy.float32)
+        for state in (numbers, numbers.view(numpy.uint8), numbers.view([("factor", "f4"), ("offset", "f4")])):
+            self.assert_equal_arrays(self.call(state), self.numbers * 2 + 1)
+
+    def test_of_other_functions(self):
+        wrong = numpy.zeros(1, numpy.int64)
+        plan = fatlink.load("map1", "scale_add")
+        live = fatlink.LivePlan("cpu")
+        live.swap("map1", "scale_add")
+        for call in (lambda: fatlink.transform_reduce(self.numbers, "count_above", state=wrong), lambda: plan.run(
+                in_=self.numbers, state=wrong), lambda: live.run(in_=self.numbers, state=wrong),
+                     lambda: fatlink.histogram(self.numbers, "uniform_bins", state=wrong)):
+            self.assert_error(fatlink.UsageTypeError, call, says="state is an array of int64")
+
+
 class Map(AlgorithmCase):
     def test_of_one_array(self):
         result = fatlink.map(self.numbers, op="scale_add", state=numpy.array([2, 1], numpy.float32))

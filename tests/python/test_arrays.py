@@ -4,6 +4,7 @@ PyTorch and JAX on the CPU, where they are installed. tests/gpu/test_python.py h
 import importlib.util
 import unittest
 
+from device_arrays import OnlyDlpack
 from python_case import NumpyCase, fatlink, numpy
 
 
@@ -53,23 +54,95 @@ class Interfaces(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, self.view, typestr=">f4", says="byte order")
         self.assert_error(fatlink.UsageTypeError, self.view, typestr="<M8", says="M64")
 
+    def test_of_one_object_of_a_class(self):
+        """The attribute of an object says nothing of others of its class."""
+        from types import SimpleNamespace
+        from fatlink._views import view
+        array = SimpleNamespace(**vars(Interface()), __dlpack_device__=lambda: (2, 0))
+        self.assertEqual(view(array).count, 8)
+        self.assert_error(fatlink.UsageTypeError, view, SimpleNamespace(), says="SimpleNamespace is not an array")
+
     def test_makes_no_results(self):
         from fatlink._views import view
         seen = view(Interface())
         self.assert_error(fatlink.UsageError, seen.kind.make, seen, (1,), seen.element, says="makes no arrays of", hint="out=")
 
 
-class OnlyDlpack:
-    """An array as DLPack shows it, with another device if one is stated."""
+class Streams(NumpyCase):
+    """Which streams are waited for, before a call on `stream`."""
 
-    def __init__(self, array, device=None):
-        self.array, self.device = array, device
+    def waits(self, array, stream):
+        from fatlink import _array_protocols, _devices
+        from fatlink._views import view
+        handles = []
+        for module, name, value in ((_devices, "device_at", lambda place: None), (_array_protocols.c, "synchronize",
+                                                                                  lambda device, handle: handles.append(handle))):
+            self.addCleanup(setattr, module, name, getattr(module, name))
+            setattr(module, name, value)
+        entry = view(array)
+        entry.kind.wait_for(entry, stream)
+        return handles
 
-    def __dlpack__(self, *, stream=None, **options):
-        return self.array.__dlpack__()
+    def test_of_the_interface(self):
+        self.assertEqual(self.waits(Interface(stream=7), 9), [7])
+        self.assertEqual(self.waits(Interface(stream=1), 9), [1])
+        self.assertEqual(self.waits(Interface(), 9), [])
+        self.assert_error(fatlink.UsageError, self.waits, Interface(stream=0), 9, says="the stream 0", hint="1 for the legacy")
 
-    def __dlpack_device__(self):
-        return self.device or self.array.__dlpack_device__()
+    def test_of_dlpack(self):
+        exports = []
+
+        class Recorded(OnlyDlpack):
+            def __dlpack__(self, *, stream=None, **options):
+                exports.append(stream)
+                return super().__dlpack__()
+        array = Recorded(numpy.zeros(4, numpy.float32), (2, 0))
+        self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
+
+    def test_of_several_frameworks_wait_for_each_other(self):
+        from types import SimpleNamespace
+        from fatlink import _calls
+        from fatlink._element_types import number_type
+        from fatlink._views import View
+        order = []
+        self.addCleanup(setattr, _calls.c, "synchronize", _calls.c.synchronize)
+        _calls.c.synchronize = lambda device, handle: order.append(("wait", handle))
+        prepared = SimpleNamespace(device=None, name="plan", run=lambda handle, *rest: order.append(("run", handle)))
+
+        def run(*streams, stream=None):
+            kinds = [SimpleNamespace(is_ordered=handle is not None, current_stream=lambda place, handle=handle: handle,
+                                     wait_for=lambda view, handle: order.append(("export", handle)),
+                                     other_current_device=lambda place: None) for handle in streams]
+            order.clear()
+            views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
+            _calls.run(prepared, ("in", "out"), views, stream)
+            return list(order)
+        self.assertEqual(run(5, 5), [("run", 5)])
+        self.assertEqual(run(5, 6), [("wait", 6), ("run", 5), ("wait", 5)])
+        self.assertEqual(run(None, 6), [("export", 6), ("run", 6), ("wait", 6)])
+        self.assertEqual(run(5, 6, stream=8), [("wait", 6), ("run", 8), ("wait", 8)])
+
+    def test_results_are_made_in_the_stream_of_the_call(self):
+        """Frameworks order the reuse of freed memory by the stream that is current when an array is made."""
+        import contextlib
+        from fatlink._element_types import number_type
+        from fatlink._views import ArrayKind, View
+        current = []
+
+        class Kind(ArrayKind):
+            @contextlib.contextmanager
+            def using(self, stream, place):
+                current.append((stream, place))
+                yield
+                current.append("end")
+
+            def make_now(self, like, shape, element):
+                current.append("made")
+        element = number_type("float32")
+        like = View(None, Kind(), 0, 0, (), element, 3)
+        like.kind.make(like, (1,), element)
+        like.kind.make(like, (1,), element, 7)
+        self.assertEqual(current, ["made", (7, 3), "made", "end"])
 
 
 class Dlpack(NumpyCase):
@@ -91,9 +164,53 @@ class Dlpack(NumpyCase):
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros((4, 4), numpy.float32).T, (2, 0)),
                           says="not contiguous")
 
+    def test_without_memory(self):
+        from fatlink import _array_protocols
+        from fatlink._views import view
+        original = _array_protocols._tensor
+        self.addCleanup(setattr, _array_protocols, "_tensor", original)
+
+        def freed_tensor(capsule):
+            tensor = _array_protocols._DLTensor.from_buffer_copy(original(capsule))
+            tensor.data, tensor.byte_offset = None, 64
+            return tensor
+        _array_protocols._tensor = freed_tensor
+        self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (2, 0)), says="has no memory", code="freed-array")
+        self.assertEqual(view(OnlyDlpack(numpy.zeros(0), (2, 0))).count, 0)
+
+    def test_that_the_producer_refuses(self):
+        from fatlink._views import view
+
+        class Refusing(OnlyDlpack):
+            def __dlpack__(self, *, stream=None, **options):
+                raise BufferError("not exported")
+
+        class WithoutDevice:
+            def __dlpack__(self, *, stream=None, **options):
+                raise AssertionError
+        for array, says in ((Refusing(numpy.zeros(4), (2, 0)), "Refusing is not passed by DLPack: not exported"),
+                            (Refusing(numpy.zeros(4)), "not exported"), (WithoutDevice(), "no attribute '__dlpack_device__'")):
+            self.assert_error(fatlink.UsageTypeError, view, array, says=says, hint="__dlpack_device__")
+
     def test_of_other_devices(self):
         from fatlink._views import view
+        interface_on_host = type("OnHost", (Interface,), {"__dlpack_device__": lambda self: (1, 0)})
+        self.assert_error(fatlink.UsageError, view, interface_on_host(), says="states the host's memory", hint="CUDA device")
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (10, 0)), says="DLPack's type 10")
+
+
+class Outputs(NumpyCase):
+    def test_of_the_caller_are_marked_as_written(self):
+        from fatlink._array_kinds import NumpyArrays
+        arrays = []
+        self.addCleanup(setattr, NumpyArrays, "mark_written", NumpyArrays.mark_written)
+        NumpyArrays.mark_written = lambda kind, array: arrays.append(array)
+        numbers = numpy.arange(10, dtype=numpy.float32)
+        out = numpy.zeros(10, numpy.float32)
+        fatlink.scan(numbers)
+        self.assertEqual(arrays, [])
+        fatlink.scan(numbers, out=out)
+        self.assertIs(arrays[0], out)
 
 
 class Numpy(NumpyCase):
@@ -172,6 +289,15 @@ class Torch(FrameworkCase):
         plan = fatlink.load("reduce_4", "add_float")
         self.assertEqual(plan.run(in_=self.tensor).item(), self.numbers.sum())
 
+    def test_outputs_are_marked_as_written(self):
+        """Autograd finds out that a tensor that it saved was changed."""
+        out = self.torch.zeros_like(self.tensor)
+        factor = self.torch.ones_like(self.tensor).requires_grad_()
+        product = (factor * out).sum()
+        fatlink.scan(self.tensor, out=out)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            product.backward()
+
     def test_of_bfloat16(self):
         self.assertEqual(fatlink.reduce(self.tensor.to(self.torch.bfloat16), "max").dtype, self.torch.bfloat16)
 
@@ -211,6 +337,7 @@ class Jax(FrameworkCase):
         self.assert_error(fatlink.UsageTypeError, self.jax.jit(fatlink.reduce), self.array, says="tracer",
                           hint="outside of jax.jit")
         self.assert_error(fatlink.UsageError, fatlink.scan, self.array, out=self.array, says="cannot be written")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.jax.random.key(0), says="which fatlink does not have")
         if not self.jax.config.jax_enable_x64:
             self.assert_error(fatlink.UsageError, fatlink.histogram, self.array, "uniform_bins",
                               says="JAX makes no arrays of uint64", hint="jax_enable_x64")

@@ -44,7 +44,7 @@ class Examples(NumpyCase):
         classes = {"Finding", "Hook", "LiveKernel", "PlanArgument", "SwapReport", "Device", "Image", "version"}
         for name in set(fatlink.__all__) - classes:
             with self.subTest(name=name):
-                self.assertRegex(text, rf"\b{name}\b")
+                self.assertRegex(text, rf"`(?:fatlink\.)?{name}[(`.\]]|`{name}\b[^`]*`")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import unittest
 
+from fatlink_cli import gpus
 from python_case import PACKAGE, PythonCase, fatlink
 
 HEAVY = ["numpy", "torch", "cupy", "jax", "numba", "typing", "dataclasses", "inspect", "pathlib", "subprocess", "json",
@@ -32,7 +33,23 @@ class Import(PythonCase):
         self.assertRegex(fatlink.version(), r"^\d+\.\d+\.\d+$")
 
     def test_counts_the_gpus(self):
-        self.assertGreaterEqual(fatlink.gpu_count(), 0)
+        self.assertEqual(fatlink.gpu_count(), len(gpus()))
+
+    def test_has_the_version_of_the_library(self):
+        self.assertEqual(fatlink.__version__, fatlink.version())
+        with self.assertRaisesRegex(AttributeError, "no attribute 'no_such_name'"):
+            fatlink.no_such_name
+
+    def test_has_functions_of_their_own_names_with_annotations(self):
+        import typing
+        for name in fatlink.__all__:
+            entry = getattr(fatlink, name)
+            if callable(entry):
+                with self.subTest(name=name):
+                    self.assertEqual(entry.__name__, name)
+                    typing.get_type_hints(entry)
+        for cls in (fatlink.Device, fatlink.Image, fatlink.SwapReport, fatlink.PlanArgument):
+            self.assertLessEqual(set(cls.__slots__), set(cls.__annotations__))
 
 
 class SharedLibrary(PythonCase):

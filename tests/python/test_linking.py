@@ -62,7 +62,7 @@ class Links(PythonCase):
         self.assertEqual(len(error.findings[0].files), 2)
 
     def test_with_wrong_options(self):
-        for options, says in (({"target": "sm_90", "mode": "fast"}, "mode is 'fast'"), ({"target": 90}, "target is 90"),
+        for options, says in (({"target": "sm_90", "mode": "fast"}, "mode is 'fast'"), ({"target": 90}, "target must be a text or a path, not 90"),
                               ({"target": "sm_90", "emit": "elf"}, "emit is 'elf'"), ({"target": "sm_1"}, "sm_1"),
                               ({"target": "sm_90", "kernel": []}, "no option kernel"),
                               ({"target": "sm_90", "kernels": ["none"]}, "none")):

@@ -8,7 +8,7 @@ import unittest
 import warnings
 from unittest import mock
 
-from python_case import BUILD, NumpyCase, fatlink, numpy
+from python_case import BUILD, NumpyCase, PythonCase, fatlink, numpy
 
 SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
 HAS_NUMBA = importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")
@@ -39,7 +39,7 @@ class Names(OperatorCase):
 
     def test_of_an_operator_of_another_type(self):
         error = self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_int32",
-                                  says=("operator add_int32 is of int32", "in is an array of float32"), code="wrong-operator",
+                                  says="operator add_int32 takes int32, but x is an array of float32", code="wrong-operator",
                                   hint="operators of combine_4 for float32: add_float, max_float")
         self.assertNotIn("add_int32", error.hint)
 
@@ -52,7 +52,7 @@ class Names(OperatorCase):
         self.assertEqual(error.findings[0].id, "contract-mismatch")
 
     def test_that_is_unknown(self):
-        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="no operator ad of float32 for combine_4",
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="unknown operator 'ad' for float32 (contract combine_4)",
                           code="no-operator", hint="add_float")
         self.assert_error(fatlink.UsageError, fatlink.select, self.numbers, "odd", says="keep_4", hint="positive_float")
 
@@ -67,6 +67,22 @@ class Names(OperatorCase):
                           code="no-identity", hint="init=")
 
 
+class Dtypes(OperatorCase):
+    def test_of_operators_that_make_another_type(self):
+        for dtype in ("float64", numpy.int32, numpy.dtype("int16")):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
+                              hint="leave dtype= out")
+        self.assert_equal_arrays(fatlink.map(self.numbers, op="square", dtype="float32"), self.numbers ** 2)
+        self.need_nvrtc()
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="FATLINK_MAP1(float, float, x) { return x; }",
+                          dtype="int32", says="dtype is int32, but the CUDA source makes float32")
+
+    def test_that_are_no_types_of_numbers(self):
+        for dtype in ("float", 3, numpy.dtype("S4")):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
+                              hint="float32")
+
+
 class Files(OperatorCase):
     def test_of_a_fatbin(self):
         for path in (BUILD / "share" / "fatlink" / "max_float.fatbin", str(BUILD / "share" / "fatlink" / "max_float.fatbin")):
@@ -78,6 +94,15 @@ class Files(OperatorCase):
         (self.folder / "plus.cuh").write_text("__device__ float plus(float a, float b) { return a + b; }")
         path.write_text('#include "plus.cuh"\nFATLINK_COMBINE(float, a, b) { return plus(a, b); }\n')
         self.assertEqual(fatlink.reduce(self.numbers, path, init=0), self.numbers.sum())
+
+    def test_that_are_replaced_take_effect_at_once(self):
+        self.need_nvrtc()
+        source, fatbin = self.folder / "op.cu", self.folder / "op.fatbin"
+        for name, expected in (("add", self.numbers.sum()), ("max", 8)):
+            source.write_text("FATLINK_COMBINE(float, a, b) { return %s; }" % ("a + b" if name == "add" else "fmaxf(a, b)"))
+            fatbin.write_bytes((BUILD / "share" / "fatlink" / f"{name}_float.fatbin").read_bytes())
+            for path in (source, str(source), fatbin, str(fatbin)):
+                self.assertEqual(fatlink.reduce(self.numbers, path, init=0), expected)
 
     def test_that_are_missing(self):
         for name in ("no.cu", "no.fatbin"):
@@ -121,7 +146,7 @@ class Sources(OperatorCase):
 
     def test_of_another_type(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, SUM.replace("float", "int"), init=0,
-                          says="the CUDA source is of int32")
+                          says="the CUDA source takes int32")
 
     def test_that_do_not_compile(self):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("a +", "c +"), init=0,
@@ -141,6 +166,50 @@ class Sources(OperatorCase):
                 with self.subTest(base=base, name=name):
                     contract = contract_for(base, element.bytes)
                     self.assertEqual(fatlink.compile(source_of(name, base, element), contract=contract).form, "fatbin")
+
+
+class KeysOfFunctions(PythonCase):
+    """Functions with equal keys share a compiled operator."""
+
+    def keys(self, *functions):
+        from fatlink._algorithm_cache import _key_of
+        keys = [_key_of(function) for function in functions]
+        return len({hash(key) for key in keys}), len(set(keys))
+
+    def define(self, source, **names):
+        exec(compile(source, "source", "exec"), names)
+        return names["function"]
+
+    def test_are_equal_for_equal_functions(self):
+        source = "import math\nK = 2\nfunction = lambda v: math.floor(v) * K"
+        self.assertEqual(self.keys(self.define(source), self.define(source)), (1, 1))
+
+    def test_differ_by_globals(self):
+        for first, second in (("K = 2", "K = 3"), ("K = 1", "K = True"), ("K = 1", "K = 1.0"), ("K = 2", "pass"),
+                              ("def K(): return 2", "def K(): return 3"), ("from math import e as K", "from math import pi as K")):
+            source = "{}\nfunction = lambda v: v * K"
+            self.assertEqual(self.keys(self.define(source.format(first)), self.define(source.format(second)))[1], 2)
+
+    def test_differ_by_globals_of_helpers_and_inner_functions(self):
+        for source in ("K = {}\ndef helper(v): return v * K\ndef function(v): return helper(v)",
+                       "K = {}\nfunction = lambda v: (lambda w: w * K)(v)",
+                       "import types\nm = types.ModuleType('m')\nm.K = {}\nfunction = lambda v: v * m.K",
+                       "K = {}\nclass numba_function: py_func = lambda v: v * K\nfunction = lambda v: numba_function(v)"):
+            self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2, source)
+
+    def test_differ_by_defaults_and_captured_variables(self):
+        for source in ("function = lambda v, k={}: v * k", "def function(v, *, k={}): return v * k",
+                       "def make(k): return lambda v: v * k\nfunction = make({})"):
+            self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2, source)
+
+    def test_are_the_function_where_a_value_can_change(self):
+        from fatlink._algorithm_cache import _key_of
+        function = self.define("K = [2]\nfunction = lambda v: v * K[0]")
+        self.assertIs(_key_of(function), function)
+
+    def test_of_recursive_functions(self):
+        source = "def function(v): return function(v - 1) if v else {}"
+        self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2)
 
 
 class PythonFunctionsWithoutNumba(OperatorCase):
@@ -200,6 +269,19 @@ class PythonFunctions(OperatorCase):
         whole = self.numbers.astype(numpy.int32)
         self.assert_equal_arrays(fatlink.map(whole, whole, op=lambda a, b: a + b), whole * 2)
 
+    def test_map_of_several_types_holds_every_result(self):
+        for first, second, expected in (("int64", "float16", "float64"), ("uint8", "int8", "int64"), ("int8", "uint8", "int64"),
+                                        ("float32", "float64", "float64"), ("int8", "int8", "int8")):
+            a, b = numpy.array([100], first), numpy.array([27], second)
+            self.assert_equal_arrays(fatlink.map(a, b, op=lambda a, b: a + b), numpy.array([127], expected))
+        wide = fatlink.map(numpy.array([70000]), numpy.array([1], numpy.float16), op=lambda a, b: a + b)
+        self.assertEqual(wide.tolist(), [70001])
+        self.assertEqual(fatlink.map(numpy.array([200], numpy.uint8), numpy.array([-1], numpy.int8), op=lambda a, b: a + b)[0], 199)
+
+    def test_map_of_functions_that_return_no_number(self):
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, op=lambda x: (x, x), says="the Python function returns",
+                          hint="dtype=")
+
     def test_of_halves(self):
         halves = self.numbers.astype(numpy.float16)
         self.assertEqual(fatlink.reduce(halves, lambda a, b: a + b, init=0), self.numbers.sum())
@@ -210,6 +292,11 @@ class PythonFunctions(OperatorCase):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, function, init=0,
                                   says="Numba cannot compile", code="numba-error", hint="error.log")
         self.assertIn("undefined", error.log)
+
+    def test_that_use_a_global_which_changes(self):
+        for factor in (2, 3):
+            globals()["FACTOR"] = factor
+            self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda v: v * FACTOR), self.numbers * factor)  # noqa: F821
 
     def test_of_structs(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, [("a", "f4"), ("b", "f4")]), lambda a, b: a,

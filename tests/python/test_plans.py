@@ -3,6 +3,7 @@
 import ctypes
 import unittest
 
+from device_arrays import OnlyDlpack
 from python_case import NumpyCase, PythonCase, fatlink, numpy
 
 
@@ -55,6 +56,11 @@ class Plans(PlanCase):
         self.assertEqual(plan.run(in_=self.numbers)[0], 16)
 
 
+    def test_take_libraries_as_inputs_of_their_files(self):
+        plan = fatlink.load(fatlink.Input.find("reduce_4"), "max_float")
+        self.assertEqual(plan.run(in_=self.numbers)[0], 16)
+
+
 class Refusals(PlanCase):
     def test_of_names_that_are_not_installed(self):
         self.assert_error(fatlink.FileError, fatlink.load, "reduce_5", says="reduce_5")
@@ -62,6 +68,12 @@ class Refusals(PlanCase):
 
     def test_of_libraries_without_a_plan(self):
         self.assert_error(fatlink.FileError, fatlink.load, "apply_transform", "gelu", device="cpu", says="states a launch plan")
+
+    def test_of_libraries_in_memory(self):
+        data = bytes(fatlink.Input.find("stencil"))
+        for name in ("reduce_4", "no such file"):
+            self.assert_error(fatlink.UsageError, fatlink.load, fatlink.Input.from_bytes(data, name), says=f"library {name} is",
+                              hint="pass the name or path")
 
     def test_of_something_else_than_a_name(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.load, 3, says="library is 3")
@@ -99,6 +111,28 @@ class Live(PlanCase):
         self.assert_error(fatlink.RefusedError, plan.swap, "reduce_4", "less_float", says="less_4")
         self.assertEqual((plan.version, plan.run(in_=self.numbers)[0]), (2, 16))
 
+    def test_plans_take_libraries_and_transforms_in_memory(self):
+        plan = fatlink.LivePlan("cpu")
+        library = fatlink.Input.find("reduce_4")
+        plan.swap(library, fatlink.Input.from_bytes(bytes(fatlink.Input.find("max_float")), "max of bytes"))
+        self.assertEqual(plan.run(in_=self.numbers)[0], 16)
+
+    def test_plans_are_prepared_once(self):
+        """The swap links once, in its own mode; no second plan is prepared."""
+        plan = fatlink.LivePlan("cpu", mode="lto")
+        prepared = []
+        original = fatlink._c_interface.c.plan_prepare
+        self.addCleanup(setattr, fatlink._c_interface.c, "plan_prepare", original)
+        fatlink._c_interface.c.plan_prepare = lambda *arguments: prepared.append(1) or original(*arguments)
+        plan.swap("reduce_4", "max_float")
+        self.assertEqual((prepared, plan.run(in_=self.numbers)[0]), ([], 16))
+
+    def test_plans_compare_the_device_of_the_arrays(self):
+        plan = fatlink.LivePlan("cpu")
+        plan.swap("reduce_4", "add_float")
+        self.assert_error(fatlink.UsageError, plan.run, in_=OnlyDlpack(self.numbers, (2, 0)), says="the memory of gpu:0",
+                          code="wrong-device")
+
     def test_modules_are_replaced(self):
         module = fatlink.LiveModule("cpu")
         module.swap(["apply_transform", "identity"])
@@ -118,6 +152,35 @@ class Live(PlanCase):
         self.assert_error(fatlink.UsageTypeError, module.kernel("apply_transform").launch, 1, 32, self.numbers, self.numbers, 5,
                           says="parameter 5 has no size", hint="ctypes")
 
+    def test_parameters_of_other_sizes(self):
+        module = fatlink.LiveModule("cpu")
+        module.swap(["apply_transform", "identity"])
+        kernel = module.kernel("apply_transform")
+        for value, size in ((ctypes.c_uint8(5), 1), (b"", 0), (ctypes.c_uint32(5), 4), (numpy.uint16(5), 2)):
+            self.assert_error(fatlink.UsageTypeError, kernel.launch, 1, 32, self.numbers, self.numbers, value,
+                              says=f"parameter 2 has {size} bytes; kernel apply_transform takes 8", hint="ctypes.c_uint64(5)")
+        self.assert_error(fatlink.UsageTypeError, kernel.launch, 1, 32, self.numbers, self.numbers,
+                          says="2 parameters were given; kernel apply_transform takes 3", hint="8, 8, 8")
+
+    def test_arrays_without_dimensions_are_passed_by_address(self):
+        module = fatlink.LiveModule("cpu")
+        module.swap(["apply_transform", "identity"])
+        out = numpy.zeros((), numpy.float32)
+        module.kernel("apply_transform").launch(1, 32, numpy.float32([7]), out, ctypes.c_uint64(1))
+        self.assertEqual(out, 7)
+
+    def test_grids_and_blocks_that_cannot_be_launched(self):
+        module = fatlink.LiveModule("cpu")
+        module.swap(["apply_transform", "identity"])
+        launch = module.kernel("apply_transform").launch
+        arguments = (self.numbers, self.numbers.copy(), ctypes.c_uint64(1))
+        for grid in ((1, 1, 1, 1), 1.5, (), "1", (1.5,), True):
+            self.assert_error(fatlink.UsageTypeError, launch, grid, 32, *arguments, says="grid is", hint="whole number")
+        for grid in (0, -1, (4, 0), 2**32):
+            self.assert_error(fatlink.UsageError, launch, grid, 32, *arguments, says="grid is", hint="pass")
+        self.assert_error(fatlink.UsageError, launch, 1, 0, *arguments, says="block is 0", hint="1 or more")
+        self.assert_error(fatlink.UsageError, lambda: launch(1, 32, *arguments, shared_bytes=-1), says="shared_bytes is -1")
+
 
 class Devices(PythonCase):
     def test_state_facts(self):
@@ -128,7 +191,7 @@ class Devices(PythonCase):
 
     def test_that_do_not_exist(self):
         self.assert_error(fatlink.UsageError, fatlink.open_device, "tpu", says="tpu")
-        self.assert_error(fatlink.UsageTypeError, fatlink.open_device, 3, says="the name of a device is 3")
+        self.assert_error(fatlink.UsageTypeError, fatlink.open_device, 3, says="the name of a device must be a text or a path, not 3")
         self.assert_error(fatlink.UsageError, fatlink.open_device, "cpu\0", says="NUL")
 
 

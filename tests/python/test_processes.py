@@ -38,31 +38,14 @@ class Threads(NumpyCase):
             thread.join(SECONDS)
         self.assertEqual(failures, [])
 
-    def test_run_while_another_links(self):
-        """The GIL is released: the thread counts on while the main one is in the library."""
-        turns = []
-        is_done = threading.Event()
-
-        def count():
-            while not is_done.is_set():
-                turns.append(1)
-                time.sleep(0.001)
-
-        thread = threading.Thread(target=count)
-        self.addCleanup(fatlink.configure, cache=True)
-        fatlink.configure(cache=False)
-        fatlink.check(["reduce_4", "add_float"], target="sm_90")
-        thread.start()
-        before = len(turns)
-        try:
-            fatlink.link(["segmented_reduce_32", "merge_moments"], target="sm_90")
-        except fatlink.UnavailableError as cause:
-            self.skipTest(str(cause))
-        finally:
-            during = len(turns) - before
-            is_done.set()
-            thread.join()
-        self.assertGreater(during, 3)
+    def test_release_the_gil(self):
+        """ctypes keeps it only in functions of ctypes.PyDLL."""
+        from ctypes import pythonapi
+        from fatlink import _c_interface
+        keeps_gil = pythonapi.PyObject_Hash._flags_ & ~_c_interface.c.version._flags_
+        self.assertTrue(keeps_gil)
+        for name in _c_interface.PROTOTYPES:
+            self.assertFalse(getattr(_c_interface.c, name)._flags_ & keeps_gil, name)
 
 
 class Forks(NumpyCase):
@@ -112,15 +95,51 @@ class Forks(NumpyCase):
             assert fatlink.sort(self.numbers, "greater")[0] == 999
         self.run_in_child(use)
 
-    def test_while_other_threads_link(self):
-        """What other threads hold in the parent is free in the child."""
-        threads = [threading.Thread(target=fatlink.reduce, args=(self.numbers.astype(name),))
-                   for name in ("f8", "i4", "i2", "u1")]
+    def test_while_other_threads_link_and_run(self):
+        """Locks that threads hold in the parent are free in the child: of the library and of the package."""
+        self.check_sum()
+        is_done = threading.Event()
+
+        def work(index):
+            numbers = self.numbers[:1]  # short kernels: the locks of the reference device's memory are held often
+            while not is_done.is_set():
+                if index == 0:
+                    fatlink.link(["reduce_4", "add_float"], target="sm_90", mode="ptx", emit="ptx-set")
+                else:
+                    fatlink.reduce(numbers)
+        threads = [threading.Thread(target=work, args=(index,)) for index in range(4)]
         for thread in threads:
             thread.start()
-        self.run_in_child(lambda: fatlink.UsageError("nothing"))
-        for thread in threads:
-            thread.join(SECONDS)
+        try:
+            for _ in range(50):
+                self.run_in_child(self.use_everything)
+        finally:
+            is_done.set()
+            for thread in threads:
+                thread.join(SECONDS)
+
+    def use_everything(self):
+        self.check_sum()
+        assert fatlink.scan(self.numbers, "max")[-1] == 999
+        assert fatlink.link(["reduce_4", "max_float"], target="sm_90", mode="ptx", emit="ptx-set").kind == "ptx-set"
+
+    def test_while_another_thread_opens_the_library(self):
+        from fatlink import _c_interface
+        functions = _c_interface._Functions()
+        is_held, is_done = threading.Event(), threading.Event()
+
+        def hold():
+            with functions._lock:
+                is_held.set()
+                is_done.wait(SECONDS)
+        thread = threading.Thread(target=hold)
+        thread.start()
+        is_held.wait()
+        try:
+            self.run_in_child(lambda: functions.version())
+        finally:
+            is_done.set()
+            thread.join()
 
     def test_refuse_live_plans(self):
         plan = fatlink.LivePlan("cpu")
@@ -142,15 +161,19 @@ class Forks(NumpyCase):
         from fatlink import _forks
 
         device = fatlink.open_device("cpu")
-        _forks.on_gpu(device)
+        plan = fatlink.load("reduce_4", "add_float", device=device)
+        _forks.register(device)
+        _forks.register(plan.on(device))
 
         def use():
-            try:
-                device.synchronize()
-            except fatlink.UnavailableError as error:
-                assert error.code == "forked", error
-            else:
-                raise AssertionError("no error")
+            for call in (device.synchronize, lambda: plan.image, lambda: plan.extents("out", n=5), lambda: plan.scratch_bytes(n=5),
+                         lambda: plan.run(in_=self.numbers)):
+                try:
+                    call()
+                except fatlink.UnavailableError as error:
+                    assert error.code == "forked", error
+                else:
+                    raise AssertionError("no error")
         self.run_in_child(use)
         device.synchronize()
 

@@ -44,7 +44,7 @@ class Arrays(NumpyCase):
 
     def test_of_different_shapes(self):
         self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers[1:], op="add",
-                          says="in2 has the shape (99,)")
+                          says="y has the shape (99,), x has")
 
     def test_that_overlap(self):
         self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[:-4], out=self.numbers[4:], says="overlaps in")
@@ -118,9 +118,27 @@ class Calls(NumpyCase):
     def test_of_streams_in_every_form(self):
         from types import SimpleNamespace
         from fatlink._views import stream_handle
-        for stream in (7, SimpleNamespace(cuda_stream=7), SimpleNamespace(ptr=7), SimpleNamespace(__cuda_stream__=lambda: (0, 7)),
-                       SimpleNamespace(__cuda_stream__=(0, 7))):
-            self.assertEqual(stream_handle(stream), 7)
+        of_cupy = type("ExternalStream", (), {"__module__": "cupy.cuda.stream", "ptr": 7, "device_id": -1})
+        for stream in (7, SimpleNamespace(cuda_stream=7, device_index=0), of_cupy(),
+                       SimpleNamespace(__cuda_stream__=lambda: (0, 7)), SimpleNamespace(__cuda_stream__=(0, 7))):
+            self.assertEqual(stream_handle(stream, 0), 7)
+
+    def test_of_objects_that_are_no_streams(self):
+        from types import SimpleNamespace
+        from fatlink._views import stream_handle
+        event = type("Event", (), {"__module__": "cupy.cuda.stream", "ptr": 7})
+        for stream in (True, -5, 2**64, SimpleNamespace(ptr=7), event(), SimpleNamespace(__cuda_stream__=(1, 7)),
+                       SimpleNamespace(cuda_stream=True)):
+            self.assert_error(fatlink.UsageTypeError, stream_handle, stream, says="stream is", hint="__cuda_stream__")
+
+    def test_of_streams_of_another_gpu(self):
+        from types import SimpleNamespace
+        from fatlink._views import stream_handle
+        for name in ("device_index", "device_id"):
+            stream = SimpleNamespace(cuda_stream=7, **{name: 1})
+            self.assertEqual(stream_handle(stream, 1), 7)
+            self.assert_error(fatlink.UsageError, stream_handle, stream, 0, says="the stream is of gpu:1, the arrays are in the "
+                              "memory of gpu:0", code="several-devices", hint="of the arrays' GPU")
 
     def test_with_something_else_than_a_device(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, device=3, says="device is 3", hint='"gpu"')
@@ -150,9 +168,59 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=1.5, says="init is 1.5")
 
     def test_with_bins_that_are_no_number(self):
-        for bins in (0, -1, 2.5, "8"):
+        for bins in (0, -1, 2.5, "8", True):
             self.assert_error(fatlink.UsageError, fatlink.histogram, self.numbers.view(numpy.uint8), "byte_bins", bins=bins,
                               says=f"bins is {bins!r}")
+
+
+    def test_with_options_that_are_lists(self):
+        """The error names the option that is wrong."""
+        for name in ("mode", "device"):
+            self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, **{name: ["x"]}, says=f"{name} is ['x']")
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=["x"], says="dtype is ['x']")
+
+    def test_of_map_without_an_operator(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, "square", says="no operator", hint="pass op='square'")
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, abs, says="no operator", hint="pass op=abs")
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, says="no operator", hint='op="square"')
+
+    def test_name_the_arrays_of_map_and_of_plans(self):
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers[::2], op="add", says="y: ")
+        plan = fatlink.load("reduce_4", "add_float")
+        self.assert_error(fatlink.UsageError, plan.run, in_=self.numbers[::2], says="in: the array is not contiguous")
+
+
+class Numbers(PythonCase):
+    """ctypes takes numbers modulo 2**32."""
+
+    def test_of_links(self):
+        for value in (-1, 2**32 + 4):
+            self.assert_error(fatlink.UsageError, fatlink.check, ["reduce_4", "add_float"], target="sm_90", threads=value,
+                              says=f"threads is {value}", hint="from 0 to 4294967295")
+        self.assert_error(fatlink.UsageTypeError, fatlink.check, ["reduce_4"], target="sm_90", max_registers="8",
+                          says="max_registers is '8'", hint="whole number")
+
+    def test_of_devices(self):
+        self.assert_error(fatlink.UsageError, fatlink.open_device, "cpu", instruction_budget=-1, says="instruction_budget is -1")
+
+    def test_of_settings_change_nothing(self):
+        from fatlink import _settings
+        before = dict(_settings._values)
+        for name, value in (("link_time_limit_ms", -1), ("link_time_limit_ms", "x"), ("cache_folder_limit", 2**64),
+                            ("cache", "no"), ("nvrtc", 3)):
+            self.assert_error(fatlink.UsageError, fatlink.configure, in_process=True, **{name: value}, says=name)
+        self.assertEqual(_settings._values, before)
+
+
+class Settings(NumpyCase):
+    def test_hold_for_the_next_call(self):
+        from fatlink import _algorithm_cache
+        numbers = numpy.arange(100, dtype=numpy.float32)
+        fatlink.reduce(numbers)
+        self.assertTrue(_algorithm_cache._bound)
+        fatlink.configure(link_time_limit_ms=0)
+        self.assertFalse(_algorithm_cache._bound)
+        self.assertEqual(fatlink.reduce(numbers), 4950)
 
 
 class Errors(PythonCase):
@@ -177,7 +245,8 @@ class Errors(PythonCase):
     def test_of_a_missing_gpu_say_what_to_do(self):
         if fatlink.gpu_count():
             self.skipTest("this machine has a GPU")
-        self.assert_error(fatlink.UnavailableError, fatlink.open_device, "gpu", says="", hint="cpu")
+        error = self.assert_error(fatlink.UnavailableError, fatlink.open_device, "gpu", says="to run on", hint="cpu")
+        self.assertIn(error.code, ("driver-unavailable", "gpu-unavailable"))
 
 
 if __name__ == "__main__":

@@ -71,10 +71,14 @@ class untyped_live_kernel {
   /// @throws device_error as kernel::launch.
   void launch_raw(stream_view stream, launch_shape const& shape,
                   std::span<void* const> arguments) const;
+  /// Bytes of each parameter, the same in every version.
+  /// @throws usage_error the kernel was moved from.
+  [[nodiscard]] std::span<std::size_t const> parameter_sizes() const;
 
  private:
   friend class live_module;
   struct FATLINK_PRIVATE state;
+  [[nodiscard]] FATLINK_PRIVATE state const& contents() const;
   explicit untyped_live_kernel(std::shared_ptr<state const> contents) : state_(std::move(contents))
   {
   }

@@ -95,6 +95,15 @@ class live_plan {
   /// The number of the published version. @throws usage_error there is none.
   [[nodiscard]] std::uint64_t version() const;
 
+  /// As prepared_plan::extents, of the published version: a later one may have others.
+  /// @throws as prepared_plan::extents; usage_error no version is published.
+  [[nodiscard]] plan_extents extents(std::span<call_argument const> sizes) const;
+  /// The same.
+  [[nodiscard]] plan_extents extents(std::initializer_list<call_argument> sizes) const
+  {
+    return extents(std::span(sizes.begin(), sizes.size()));
+  }
+
   /// As prepared_plan::scratch_bytes, of the published version: a later one may need more.
   /// @throws as prepared_plan::scratch_bytes; usage_error no version is published.
   [[nodiscard]] std::size_t scratch_bytes(std::span<call_argument const> sizes) const;

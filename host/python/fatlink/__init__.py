@@ -18,8 +18,7 @@ from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, 
                       RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file
 from ._installed import installed
-from ._linking import Hook, Image, link
-from ._linking import run_check as check
+from ._linking import Hook, Image, check, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._plans import Plan, load
 from ._prepared import PlanArgument
@@ -36,6 +35,12 @@ def gpu_count() -> int:
     """How many GPUs the driver reports; 0 without a driver."""
     from ._c_interface import c
     return c.gpu_count()
+
+
+def __getattr__(name):
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module 'fatlink' has no attribute {name!r}")
 
 
 __all__ = [

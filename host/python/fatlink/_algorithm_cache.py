@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-from . import _calls, _forks
-from ._devices import Device, device_at
-from ._element_types import SIZES, agrees, number_type, size_of_library
+import os
+
+from . import _calls, _forks, _settings
+from ._devices import as_device, device_at
+from ._element_types import SIZES, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
-from ._operators import candidates, what_exists
+from ._operators import candidates, is_file, not_an_operator, what_exists
 from ._prepared import Prepared
 from ._views import require_one_place
 
@@ -13,6 +15,8 @@ _LIMIT = 1024  # calls that are kept, the oldest are dropped
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = _forks.make_lock()
+_MISSING = object()
+_Module = os.__class__
 
 
 class BoundAlgorithm:
@@ -26,16 +30,20 @@ class BoundAlgorithm:
         self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
             "init" in prepared.by_name) else None
         self.elements = {argument.name: argument.element for argument in prepared.arguments}  # None of structs
-        if operator.result is not None and "out" in self.elements and agrees(operator.result, prepared.by_name["out"]):
-            self.elements["out"] = operator.result
+        if operator.result is not None and "out" in self.elements:
+            self._set_result(operator.result, prepared.by_name["out"])
 
-    def has(self, name):
-        """Whether the library has an argument of this name."""
-        return name in self.prepared.by_name
+    def _set_result(self, element, argument):
+        """The type that `dtype` states: it tells apart only types that the plan describes alike, as bool and uint8."""
+        if not is_compatible(element, argument):
+            raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
+                                 hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
+                                      "functions only")
+        self.elements[argument.name] = element
 
     def accepts(self, name, element):
         """Whether arrays of this type may be given for an argument."""
-        return agrees(element, self.prepared.by_name[name])
+        return is_compatible(element, self.prepared.by_name[name])
 
     def require_element(self, name, like):
         """The struct type of an argument: that of the array `like`."""
@@ -53,27 +61,96 @@ class BoundAlgorithm:
 
 
 def _key_of(op):
-    """What operators are told apart by: Python functions without captured variables by their code."""
-    code = getattr(op, "__code__", None)
-    if code is not None and op.__closure__ is None and op.__defaults__ is None:
-        return code, id(op.__globals__)
+    """What operators are told apart by: a Python function by its code and all values that it uses, as Numba compiles these into
+    the code; a file by its state; anything else by itself."""
+    if hasattr(op, "__code__"):
+        try:
+            hash(key := _key_of_function(op, ()))
+        except TypeError:  # it uses a value that can change
+            return op
+        return key
+    if isinstance(op, os.PathLike) or op.__class__ is str and is_file(op):
+        return op, _state_of(op)
     return op
 
 
-def bound(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
+def _key_of_function(function, users):
+    code = function.__code__
+    if code in users:  # it calls itself
+        return function
+    users = (*users, code)
+    names = _names_in(code)
+    values = [function.__globals__.get(name, _MISSING) for name in names]
+    values += [_content(cell) for cell in function.__closure__ or ()]
+    values += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
+    return code, *[_key_of_value(value, names, users) for value in values]
+
+
+def _key_of_value(value, names, users):
+    """A value that a function uses; of modules their attributes of these names."""
+    function = getattr(value, "py_func", value)  # of Numba's decorators
+    if hasattr(function, "__code__"):
+        return _key_of_function(function, users)
+    if value.__class__ is _Module and value not in users:
+        users = (*users, value)
+        return value, *[_key_of_value(getattr(value, name, None), names, users) for name in names]
+    return value.__class__, value
+
+
+def _content(cell):
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return _MISSING
+
+
+def _names_in(code):
+    """The names of globals and attributes in a code object and in the functions inside of it."""
+    names = list(code.co_names)
+    for constant in code.co_consts:
+        if constant.__class__ is code.__class__:
+            names += _names_in(constant)
+    return names
+
+
+def _state_of(path):
+    """What changes when a file is written or replaced; None where there is none."""
+    try:
+        state = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return state.st_mtime_ns, state.st_size, state.st_ino
+
+
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
     """The library of an algorithm for these arrays, linked with the operator; kept for the next call."""
     first = sources[0]
-    key = (algorithm, op if op.__class__ is str else _key_of(op), first.element, first.place, mode, device)
+    key = (algorithm, op if op.__class__ is str and op.isidentifier() else _key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     try:
-        known = _bound.get(key)
+        entry = _bound.get(key)
     except TypeError:
-        raise UsageTypeError(f"op is {op!r}", input="op",
-                             hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function") from None
-    if known is not None and (len(sources) == 1 or _are_together(sources)):
-        return known
+        raise _unhashable(op, mode, device, dtype) from None
+    if entry is not None and (len(sources) == 1 or _are_together(sources)):
+        return entry
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype)
+
+
+def _unhashable(op, mode, device, dtype):
+    """The error of the argument that is neither a name nor an object."""
+    try:
+        hash(op)
+    except TypeError:
+        return not_an_operator(op)
+    mode_number(mode)
+    if device is not None:
+        as_device(device)
+    return _not_a_type(dtype)
+
+
+def _not_a_type(dtype):
+    return UsageTypeError(f"dtype is {dtype!r}", input="dtype", hint='pass the name of a number type: "float32"')
 
 
 def _are_together(sources):
@@ -83,37 +160,40 @@ def _are_together(sources):
 
 def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
     names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
-    place = require_one_place(dict(zip(names, sources)))
-    used = device_at(place) if device is None else _calls.device_for(place, device)
+    place = require_one_place(dict(zip("xyz", sources)))
+    target = device_at(place) if device is None else _calls.device_for(place, device)
     mode_number(mode)
     with _lock:
         gate = _gates.setdefault(key, _forks.make_lock())
     try:
         with gate:  # others link at the same time, the same call waits
-            known = _bound.get(key)
-            if known is None:
+            entry = _bound.get(key)
+            if entry is None:
                 result = None if dtype is None else _result_type(dtype)
-                known = _try_sizes(algorithm, base, op, names, sources, used, mode, result)
-                _keep(key, known)
+                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result)
+                _keep(key, entry)
     finally:
         _gates.pop(key, None)
-    return known
+    return entry
 
 
-def _keep(key, known):
+_settings.changes.append(_bound.clear)  # the next calls link with the new settings
+
+
+def _keep(key, algorithm):
     with _lock:
         while len(_bound) >= _LIMIT:
             _bound.pop(next(iter(_bound)))
-        _bound[key] = known
+        _bound[key] = algorithm
 
 
 def _result_type(dtype):
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(
         dtype).removeprefix("torch.")
-    known = number_type(name)
-    if known is None:
-        raise UsageTypeError(f"dtype is {dtype!r}", input="dtype", hint='pass the name of a number type: "float32"')
-    return known
+    element = number_type(name)
+    if element is None:
+        raise _not_a_type(dtype)
+    return element
 
 
 def _try_sizes(algorithm, base, op, names, sources, device, mode, result):
@@ -154,14 +234,12 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
                 continue
             raise
         mismatch = next((name for name, source in zip(names, sources)
-                         if not agrees(source.element, prepared.by_name[name])), None)
+                         if not is_compatible(source.element, prepared.by_name[name])), None)
         if mismatch is None:
             return BoundAlgorithm(prepared, operator)
         if not operator.is_guess:
             break
-    element = sources[names.index(mismatch)].element
-    raise UsageTypeError(f"operator {operator.name} is of {prepared.by_name[mismatch].type_name}; {mismatch} is an array of "
-                         f"{element}", input=operator.name, code="wrong-operator", hint=what_exists(base, sources[0].element))
-
-
-__all__ = ["BoundAlgorithm", "bound", "Device"]
+    index = names.index(mismatch)
+    raise UsageTypeError(f"operator {operator.name} takes {prepared.by_name[mismatch].type_name}, but {'xyz'[index]} is an array "
+                         f"of {sources[index].element}", input=operator.name, code="wrong-operator",
+                         hint=what_exists(base, sources[0].element))

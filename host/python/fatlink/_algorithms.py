@@ -7,10 +7,11 @@ reference device runs it, and it has finished."""
 from __future__ import annotations
 
 from . import _calls
-from ._algorithm_cache import bound
+from ._algorithm_cache import find_algorithm
 from ._element_types import number_type
-from ._errors import UsageError
-from ._views import HOST, View, view
+from ._errors import UsageError, UsageTypeError
+from ._plans import view_of
+from ._views import View
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -24,34 +25,41 @@ if TYPE_CHECKING:
     Operator = Union[str, os.PathLike, Input, Callable]
     Where = Union[str, Device, None]
     Mode = Literal["lto", "ptx"]
+else:  # typing.get_type_hints needs the names
+    Any = Array = Operator = Where = Mode = object
 
 
-def _require_one_dimension(seen, name):
-    if len(seen.shape) != 1:
-        raise UsageError(f"{name} takes arrays of one dimension; this one has the shape {tuple(seen.shape)}", input=name,
+def _require_one_dimension(array_view, name):
+    if len(array_view.shape) != 1:
+        raise UsageError(f"{name} takes arrays of one dimension; this one has the shape {tuple(array_view.shape)}", input=name,
                          hint="pass x.reshape(-1)")
 
 
-def _see(array, name):
-    try:
-        return view(array)
-    except UsageError as cause:
-        cause.message = f"{name}: {cause.message}"
-        cause.input = name
-        raise
-
-
-def _output(call, name, given, shape, like):
+def _output(call, name, given, shape, like, stream):
     """The view of an output: of the caller's array, or of a new one."""
     if given is None:
-        return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like))
-    seen = _see(given, name)
-    _calls.require_output(name, seen, lambda other: call.accepts(name, other), shape)
-    return seen
+        return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
+    array_view = view_of(given, name)
+    _calls.require_output(name, array_view, lambda other: call.accepts(name, other), shape)
+    return array_view
 
 
-def _state(array, name="state"):
-    return _calls.ABSENT if array is None else _see(array, name)
+def _single_output(call, given, model, stream):
+    """The view of an output of one element."""
+    result = _output(call, "out", given, None if given is not None else (), model, stream)
+    if result.count != 1:
+        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    return result
+
+
+def _state(call, array, name="state"):
+    """The view of a state, whose type is checked where the operator's file states it."""
+    if array is None:
+        return _calls.ABSENT
+    state = view_of(array, name)
+    if call.prepared.state_type is not None:
+        call.prepared.state_type.check(name, state)
+    return state
 
 
 def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
@@ -60,11 +68,9 @@ def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | Non
 
     init   a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out    an array of the shape () or (1,) for the result"""
-    source = _see(x, "x")
-    call = bound("reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source)
-    if result.count != 1:
-        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    source = view_of(x, "x")
+    call = find_algorithm("reduce", "combine", op, (source,), device, mode)
+    result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
     return source.kind.result(result.array) if out is None else out
 
@@ -73,13 +79,11 @@ def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array |
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
     CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_"."""
-    source = _see(x, "x")
-    call = bound("transform_reduce", "load_combine", op, (source,), device, mode)
-    result = _output(call, "out", out, None if out is not None else (), source)
-    if result.count != 1:
-        raise UsageError(f"out has {result.count} elements; the result is one", input="out", hint="pass an array of the shape ()")
+    source = view_of(x, "x")
+    call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode)
+    result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init", "state"),
-               (source, result, call.initial(init), _state(state)), stream)
+               (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
 
 
@@ -87,83 +91,90 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. `offsets`: int64 or uint64, one more than there
     are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array."""
-    source, ends = _see(x, "x"), _see(offsets, "offsets")
+    source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
-    if ends.element.name not in ("int64", "uint64") or len(ends.shape) != 1 or ends.count < 1:
-        raise UsageError(f"offsets is an array of {ends.element} with the shape {tuple(ends.shape)}", input="offsets",
-                         hint="pass int64 or uint64, one dimension, one element more than there are segments")
-    call = bound("segmented_reduce", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, (ends.count - 1,), source)
-    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, ends, result, call.initial(init)), stream)
+    if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
+        raise UsageError(f"offsets is an array of {offsets_view.element} with the shape {tuple(offsets_view.shape)}",
+                         input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
+    call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
+    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init)), stream)
     return result.array
 
 
 def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
-    """For each element what the operator makes of all up to it. `out` may be `x`."""
-    source = _see(x, "x")
+    """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`."""
+    source = view_of(x, "x")
     _require_one_dimension(source, "scan")
-    call = bound("scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    call = find_algorithm("scan", "combine", op, (source,), device, mode)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
 
 
 def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
                    device: Where = None, mode: Mode = "lto") -> Array:
-    """For each element what the operator makes of `init` and all before it. `out` may be `x`."""
-    source = _see(x, "x")
+    """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`."""
+    source = view_of(x, "x")
     _require_one_dimension(source, "exclusive_scan")
-    call = bound("exclusive_scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
     return result.array
 
 
-def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator, dtype: Any = None,
+def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator | None = None, dtype: Any = None,
         state: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto") -> Array:
-    """What the operator makes of each element of one to three arrays of one shape.
+    """Applies the operator to each element of one to three arrays of equal shape.
 
     dtype   for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
             returns another kind of number"""
     names = ("in",) if y is None else ("in1", "in2") if z is None else ("in1", "in2", "in3")
-    sources = [_see(array, name) for array, name in zip((x, y, z), names)]
-    for name, source in zip(names, sources):
+    if op is None:
+        text = y if isinstance(y, str) else getattr(y, "__name__", None) if callable(y) else None
+        raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
+                             f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
+    sources = [view_of(array, name) for array, name in zip((x, y, z), "xyz"[:len(names)])]
+    for name, source in zip("xyz", sources):
         if tuple(source.shape) != tuple(sources[0].shape):
-            raise UsageError(f"{name} has the shape {tuple(source.shape)}, {names[0]} has {tuple(sources[0].shape)}", input=name,
+            raise UsageError(f"{name} has the shape {tuple(source.shape)}, x has {tuple(sources[0].shape)}", input=name,
                              hint="pass arrays of one shape")
     base = f"map{len(names)}"
-    call = bound(base, base, op, tuple(sources), device, mode, dtype)
-    result = _output(call, "out", out, sources[0].shape, sources[0])
-    _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(state)), stream)
+    call = find_algorithm(base, base, op, tuple(sources), device, mode, dtype)
+    result = _output(call, "out", out, sources[0].shape, sources[0], stream)
+    _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(call, state)), stream)
     return result.array
 
 
 def _counted(call, names, source, arrays, states, stream):
     """Runs a library that states in `count` how many results it has: that number."""
     kind = source.kind
-    halves = kind.make(source, (2,), number_type("int32"))  # of a uint64, which not every framework has
+    halves = kind.make(source, (2,), number_type("int32"), stream)  # of a uint64, which not every framework has
     counter = View(halves.array, kind, halves.address, 1, (1,), number_type("uint64"), source.place)
     _calls.run(call.prepared, names, (source, *arrays, counter, *states), stream)
-    if source.place != HOST and stream is not None:
-        call.prepared.device.synchronize(stream)
-    low, high = (int(half) & 0xFFFFFFFF for half in halves.array.tolist())  # waits for the current stream
+    if stream is None:
+        numbers = halves.array.tolist()  # waits for the current stream
+    else:
+        with kind.using(stream, source.place):
+            numbers = halves.array.tolist()
+    low, high = (int(half) & 0xFFFFFFFF for half in numbers)
     return low | high << 32
 
 
-def _selection(name, base, x, op, state, outputs, stream, device, mode):
-    source = _see(x, "x")
+def _selection(name, base, x, op, states, outputs, stream, device, mode):
+    source = view_of(x, "x")
     _require_one_dimension(source, name)
-    call = bound(name, base, op, (source,), device, mode)
-    results = [_output(call, output, given, None if given is not None else source.shape, source)
+    call = find_algorithm(name, base, op, (source,), device, mode)
+    results = [_output(call, output, given, None if given is not None else source.shape, source, stream)
                for output, given in outputs.items()]
     for output, result in zip(outputs, results):
         if result.count < source.count or len(result.shape) != 1:
             raise UsageError(f"{output} has the shape {tuple(result.shape)}; x has {source.count} elements", input=output,
                              hint="pass an array of one dimension with as many elements as x")
-    states = ("keep_state", "store_state") if base == "keep_store" else ("state",)
-    count = _counted(call, ("in", *outputs, "count", *states), source, results, state, stream)
+    values = [_state(call, array, state) for state, array in states.items()]
+    count = _counted(call, ("in", *outputs, "count", *states), source, results, values, stream)
     return source, results, count
 
 
@@ -171,14 +182,14 @@ def select(x: Array, op: Operator, *, state: Array | None = None, out: Array | N
            device: Where = None, mode: Mode = "lto") -> Array:
     """The elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an array of
     len(x) elements: copy it to free the rest."""
-    source, (result,), count = _selection("select", "keep", x, op, (_state(state),), {"out": out}, stream, device, mode)
+    source, (result,), count = _selection("select", "keep", x, op, {"state": state}, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
 
 def partition(x: Array, op: Operator, *, state: Array | None = None, out: Array | None = None, rejected: Array | None = None,
               stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
     """The elements that a predicate accepts, and the others, both in order. Waits for their number."""
-    source, results, count = _selection("partition", "keep", x, op, (_state(state),), {"out": out, "rejected": rejected}, stream,
+    source, results, count = _selection("partition", "keep", x, op, {"state": state}, {"out": out, "rejected": rejected}, stream,
                                         device, mode)
     return source.kind.first(results[0].array, count), source.kind.first(results[1].array, source.count - count)
 
@@ -187,7 +198,7 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
                      out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """What the operator's hook `store` makes of the elements that its hook `keep` accepts, in order and in one pass: an installed
     name ("halves_of_positive"), or CUDA source with FATLINK_KEEP and FATLINK_STORE. Waits for their number."""
-    states = (_state(keep_state, "keep_state"), _state(store_state, "store_state"))
+    states = {"keep_state": keep_state, "store_state": store_state}
     source, (result,), count = _selection("transform_select", "keep_store", x, op, states, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
@@ -195,10 +206,10 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
 def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
-    source = _see(x, "x")
+    source = view_of(x, "x")
     _require_one_dimension(source, "sort")
-    call = bound("sort", "less", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    call = find_algorithm("sort", "less", op, (source,), device, mode)
+    result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
 
@@ -206,19 +217,20 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
 def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array | None = None, out_values: Array | None = None,
                stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
     """The keys in the order of `op`, and the values, of 4 or 8 bytes, which move with their keys."""
-    source, moved = _see(keys, "keys"), _see(values, "values")
+    source, values_view = view_of(keys, "keys"), view_of(values, "values")
     _require_one_dimension(source, "sort_pairs")
-    if moved.element.bytes not in (4, 8) or tuple(moved.shape) != tuple(source.shape):
-        raise UsageError(f"values is an array of {moved.element} with the shape {tuple(moved.shape)}; the keys have "
+    if values_view.element.bytes not in (4, 8) or tuple(values_view.shape) != tuple(source.shape):
+        raise UsageError(f"values is an array of {values_view.element} with the shape {tuple(values_view.shape)}; the keys have "
                          f"{tuple(source.shape)}", input="values", hint="pass as many values as keys, of 4 or 8 bytes")
-    call = bound("sort_pairs" if moved.element.bytes == 4 else "sort_pairs_wide", "less", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source)
+    algorithm = "sort_pairs" if values_view.element.bytes == 4 else "sort_pairs_wide"
+    call = find_algorithm(algorithm, "less", op, (source,), device, mode)
+    result = _output(call, "out", out, source.shape, source, stream)
     if out_values is None:
-        result_values = moved.kind.make(moved, moved.shape, moved.element)
+        result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
-        result_values = _see(out_values, "out_values")
-        _calls.require_output("out_values", result_values, lambda element: element is moved.element, moved.shape)
-    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, moved, result, result_values), stream)
+        result_values = view_of(out_values, "out_values")
+        _calls.require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
+    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
     return result.array, result_values.array
 
 
@@ -226,15 +238,15 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
               stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """How many elements are in each bin: `op` gives the bin of an element; elements in no bin from 0 to bins - 1 are not counted.
     The counts are uint64, of PyTorch int64."""
-    source = _see(x, "x")
-    call = bound("histogram", "bin", op, (source,), device, mode)
-    if not isinstance(bins, int) or bins < 1:
+    source = view_of(x, "x")
+    call = find_algorithm("histogram", "bin", op, (source,), device, mode)
+    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
         raise UsageError(f"bins is {bins!r}", input="bins", hint="pass a whole number of 1 or more")
     if out is None:
-        result = source.kind.make(source, (bins,), number_type(source.kind.index_type))
+        result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:
-        result = _see(out, "out")
+        result = view_of(out, "out")
         _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
     _calls.run(call.prepared, ("in", "counts", "bins", "state"),
-               (source, result, call.prepared.value("bins", bins), _state(state)), stream)
+               (source, result, call.prepared.value("bins", bins), _state(call, state)), stream)
     return result.array

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of arrays: NumPy, PyTorch, CuPy, JAX, and others by __cuda_array_interface__ or DLPack."""
-from ._element_types import number_type, record_type, require_known
+from contextlib import contextmanager
+
+from ._element_types import record_type, require_known
 from ._errors import UnavailableError, UsageError, UsageTypeError
-from ._views import HOST, ArrayKind, View, freed, imported, not_contiguous
+from ._views import HOST, ArrayKind, View, freed, imported, not_contiguous, stream_handle
 
 _elements: dict = {}  # by dtype of NumPy
 
@@ -11,6 +13,8 @@ def element_of_dtype(dtype, what):
     """The element type of a dtype of NumPy."""
     known = _elements.get(dtype)
     if known is None:
+        if not hasattr(dtype, "isnative"):  # of JAX: random keys
+            return require_known(str(dtype), what)
         if not dtype.isnative:
             raise UsageTypeError(f"{what} has elements of type {dtype.str}, in the other byte order",
                                  hint="convert it: x.astype(x.dtype.newbyteorder('='))")
@@ -68,6 +72,7 @@ class TorchArrays(ArrayKind):
         self.elements = {}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         self.current_device = getattr(torch._C, "_cuda_getDevice", None)
+        self.increment_version = getattr(torch.autograd.graph, "increment_version", None)  # since PyTorch 2.1
 
     def is_array(self, array):
         return isinstance(array, self.torch.Tensor)
@@ -95,9 +100,19 @@ class TorchArrays(ArrayKind):
                 raise self._without_data(array, "its address is null")
         return View(array, self, address, count, array.shape, element, place)
 
-    def make(self, like, shape, element):
+    def make_now(self, like, shape, element):
         array = self.empty(like, shape, element)
         return View(array, self, array.data_ptr(), array.numel(), shape, element, like.place)
+
+    def using(self, stream, place):
+        if place == HOST:
+            return super().using(stream, place)
+        cuda, handle = self.torch.cuda, stream_handle(stream, place)
+        return cuda.stream(cuda.ExternalStream(handle, device=place) if handle > 1 else cuda.default_stream(place))
+
+    def mark_written(self, array):
+        if self.increment_version is not None and not array.is_inference():
+            self.increment_version(array)  # autograd refuses a backward pass that saved the former values
 
     def _without_data(self, array, cause):
         if array.layout is not self.torch.strided:
@@ -159,6 +174,12 @@ class CupyArrays(ArrayKind):
         with self.cuda.Device(like.place):
             return self.cupy.empty(shape, dtype_of(element))
 
+    @contextmanager
+    def using(self, stream, place):
+        handle = stream_handle(stream, place)
+        with self.cuda.Device(place), self.cuda.ExternalStream(handle, place) if handle > 1 else self.cuda.Stream.null:
+            yield
+
     def current_stream(self, place):
         if self.cuda.runtime.getDevice() == place:
             return self.cuda.get_current_stream().ptr
@@ -190,10 +211,13 @@ class JaxArrays(ArrayKind):
         if len(array.sharding.device_set) != 1:
             raise UsageError("the array is divided over several devices", code="several-devices",
                              hint="pass the parts: x.addressable_shards[i].data")
-        kind, ordinal = array.__dlpack_device__()
         element = element_of_dtype(array.dtype, "the array")
         return View(array, self, array.unsafe_buffer_pointer(), array.size, array.shape, element,
-                    HOST if int(kind) == 1 else ordinal, read_only=True)
+                    self._place(array), read_only=True)
+
+    def _place(self, array):
+        from ._array_protocols import place_of
+        return place_of(array)
 
     def empty(self, like, shape, element):
         (device,) = like.array.devices()
@@ -202,6 +226,7 @@ class JaxArrays(ArrayKind):
             raise UsageError(f"JAX makes no arrays of {dtype}: its types of 64 bits are off",
                              hint="jax.config.update('jax_enable_x64', True)")
         with self.jax.default_device(device):
+            # Zeros. The call writes to it although JAX's arrays do not change: nothing else knows this one yet.
             return self.jax.numpy.empty(shape, dtype)
 
     def wait_for(self, view, stream):
@@ -216,6 +241,7 @@ class OtherArrays(ArrayKind):
 
     name = "another package"
     is_ordered = False
+    is_of_classes = False  # an object may have __cuda_array_interface__ of its own
 
     def is_array(self, array):
         return True
@@ -255,6 +281,3 @@ def numpy_kind():
     except ImportError:
         raise UnavailableError("NumPy is not installed", code="no-numpy", stage="array", hint="pip install numpy") from None
     return kind_of_module("numpy")
-
-
-__all__ = ["dtype_of", "element_of_dtype", "kind_of_module", "number_type", "numpy_kind"]

@@ -5,7 +5,7 @@ import ctypes
 from ._c_interface import c
 from ._element_types import NUMBERS, require_known
 from ._errors import UsageError, UsageTypeError
-from ._views import View, freed, imported, not_contiguous
+from ._views import HOST, View, freed, imported, not_contiguous
 
 _TYPE_CODES = {"f": "float", "i": "int", "u": "uint", "c": "complex"}  # of typestr
 _DLPACK_CODES = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}  # DLDataTypeCode
@@ -45,9 +45,12 @@ def _element_of_typestr(interface, what):
 
 def _ordinal(array):
     """The GPU of an array with __cuda_array_interface__, which does not state it."""
-    device = getattr(array, "__dlpack_device__", None)
-    if device is not None:
-        return device()[1]
+    if hasattr(array, "__dlpack_device__"):
+        place = place_of(array)
+        if place == HOST:
+            raise UsageError("the array has __cuda_array_interface__, but its __dlpack_device__ states the host's memory",
+                             hint="pass an array in the memory of a CUDA device")
+        return place
     if c.gpu_count() <= 1:
         return 0
     raise UsageError("the array does not state on which of the GPUs it is", code="several-devices",
@@ -68,6 +71,9 @@ def interface_view(array, interface, kind):
         raise freed("the array")
     result = View(array, kind, address or 0, count, shape, element, _ordinal(array), bool(is_read_only))
     result.keeps = interface.get("stream")
+    if result.keeps == 0:
+        raise UsageError("the array states the stream 0, which __cuda_array_interface__ does not allow",
+                         hint="state None, or 1 for the legacy default stream")
     return result
 
 
@@ -81,25 +87,59 @@ class _DLTensor(ctypes.Structure):
                 ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
 
 
+# A prototype of its own: other packages set the argument types of ctypes.pythonapi's function.
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
+
+
 def _tensor(capsule):
     """The DLTensor of a capsule, which stays unconsumed: it frees the tensor when it is freed itself."""
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    return _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
+
+
+def _dlpack_device(array):
+    """DLPack's type and number of the device of an array."""
+    try:
+        device_type, ordinal = array.__dlpack_device__()
+    except (AttributeError, BufferError, TypeError) as cause:
+        raise _no_export(array, cause) from cause
+    return int(device_type), ordinal
+
+
+def place_of(array):
+    """Where an array with __dlpack_device__ is: a GPU's number, or HOST."""
+    device_type, ordinal = _dlpack_device(array)
+    if device_type in _DLPACK_HOST:
+        return HOST
+    if device_type not in _DLPACK_CUDA:
+        raise UsageError(f"the array is on a device of DLPack's type {device_type}",
+                         hint="move it to a CUDA device or to the CPU")
+    return ordinal
+
+
+def _exported(array, export, *arguments, **options):
+    """What a producer of DLPack makes of its array."""
+    try:
+        return export(*arguments, **options)
+    except (AttributeError, BufferError, TypeError, RuntimeError) as cause:
+        raise _no_export(array, cause) from cause
+
+
+def _no_export(array, cause):
+    return UsageTypeError(f"{type(array).__module__}.{type(array).__qualname__} is not passed by DLPack: {cause}",
+                          hint="pass an array in memory of the CPU or a CUDA device, whose __dlpack__ and __dlpack_device__ work")
 
 
 def dlpack_view(array, kind):
     """An array with __dlpack__, whose memory is on the host or on a GPU."""
-    device_type, ordinal = array.__dlpack_device__()
-    if int(device_type) not in _DLPACK_HOST + _DLPACK_CUDA:
-        raise UsageError(f"the array is on a device of DLPack's type {int(device_type)}",
-                         hint="move it to a CUDA device or to the CPU")
-    if int(device_type) in _DLPACK_HOST:
+    place = place_of(array)
+    if place == HOST:
         from ._array_kinds import numpy_kind
-        host = numpy_kind().view(imported("numpy").from_dlpack(array))
+        kind = numpy_kind()
+        host = kind.view(_exported(array, imported("numpy").from_dlpack, array))
         host.read_only = True
         return host
-    capsule = array.__dlpack__(stream=1)  # the legacy default stream, which every blocking stream waits for
+    capsule = _exported(array, array.__dlpack__, stream=1)  # the legacy default stream, which every blocking stream waits for
     tensor = _tensor(capsule)
     shape = tuple(tensor.shape[i] for i in range(tensor.ndim))
     strides = tuple(tensor.strides[i] for i in range(tensor.ndim)) if tensor.strides else None
@@ -111,8 +151,10 @@ def dlpack_view(array, kind):
     if tensor.dtype.lanes != 1 or name not in NUMBERS and name != "bool":
         raise UsageTypeError(f"the array has elements of DLPack's type {tensor.dtype.code} with {tensor.dtype.bits} bits",
                              hint=f"convert it to one of {', '.join(NUMBERS)}")
+    if product(shape) and not tensor.data:
+        raise freed("the array")
     result = View(array, kind, (tensor.data or 0) + tensor.byte_offset, product(shape), shape, require_known(name, "the array"),
-                  ordinal)
+                  place)
     result.keeps = capsule
     return result
 
@@ -126,6 +168,6 @@ def wait_for(view, stream):
 
 
 def _synchronize(view, stream):
-    from ._c_interface import check
+    from ._c_interface import raise_error
     from ._devices import device_at
-    check(c.synchronize(device_at(view.place), stream))
+    raise_error(c.synchronize(device_at(view.place), stream))

@@ -4,10 +4,10 @@
 The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
 prototypes with the headers."""
 import ctypes
-import threading
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from ._errors import CLASSES, Finding, UnavailableError
+from . import _forks
+from ._errors import CLASSES, Finding, UnavailableError, UsageError, UsageTypeError
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -99,8 +99,11 @@ PROTOTYPES = {
     "kernel_free": "-p",
     "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "linker_free": "-p",
     "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",
-    "live_module_free": "-p", "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
-    "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_scratch_bytes": "pppzp", "live_plan_run": "ppppzuz",
+    "live_module_free": "-p", "live_kernel_parameter_count": "zp", "live_kernel_parameter_bytes": "zpz",
+    "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
+    "live_plan_create": "ppppp", "live_plan_swap": "pppzp", "live_plan_argument_count": "zp",
+    "live_plan_get_argument": "ppzp", "live_plan_extents": "pppzspzp", "live_plan_scratch_bytes": "pppzp",
+    "live_plan_run": "ppppzuz",
     "live_plan_bind": "pppzuzp", "live_plan_version": "up", "live_plan_free": "-p",
     "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
@@ -115,7 +118,7 @@ class _Functions:
     """The functions of the shared library, without their prefix `fatlink_`. Opens it when one is first used."""
 
     def __init__(self):
-        self._lock = threading.Lock()
+        self._lock = _forks.make_lock()
 
     def __getattr__(self, name):  # only for what is not bound yet
         with self._lock:
@@ -143,12 +146,12 @@ def _bind(library):
         version = library.fatlink_c_version()
         if version // 1000 != MAJOR or version % 1000 < MINOR:
             raise AttributeError(f"has version {version // 1000}.{version % 1000} of the C interface")
-        bound = {}
+        functions = {}
         for name, types in PROTOTYPES.items():
             function = library["fatlink_" + name]
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
-            bound[name] = function
-        return bound
+            functions[name] = function
+        return functions
     except AttributeError as cause:
         raise UnavailableError(
             f"{library._name}: {cause}; this Python package needs version {MAJOR}.{MINOR}", code="wrong-shared-library",
@@ -170,12 +173,20 @@ def encode(path_or_text, what="an argument"):
     try:
         encoded = os.fsencode(path_or_text)
     except TypeError:
-        from ._errors import UsageTypeError
-        raise UsageTypeError(f"{what} is {path_or_text!r}", hint="pass a text or a path") from None
+        raise UsageTypeError(f"{what} must be a text or a path, not {path_or_text!r}", hint="pass a text or a path") from None
     if b"\0" in encoded:
-        from ._errors import UsageError
         raise UsageError(f"{what} holds a NUL character: {path_or_text!r}", hint="pass a text without it")
     return encoded
+
+
+def unsigned(value, name, bits=64):
+    """A whole number that a member of so many bits holds: ctypes would take it modulo 2**bits."""
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass a whole number")
+    number = value.__index__()
+    if not 0 <= number < 2**bits:
+        raise UsageError(f"{name} is {number}", input=name, hint=f"pass a number from 0 to {2**bits - 1}")
+    return number
 
 
 def texts(values, what="a list"):
@@ -190,7 +201,7 @@ def read_findings(findings):
     result = []
     for index in range(c.findings_count(findings) if findings else 0):
         finding = FindingStruct()
-        check(c.findings_get(findings, index, ctypes.byref(finding)))
+        raise_error(c.findings_get(findings, index, ctypes.byref(finding)))
         result.append(Finding(text(finding.id), bool(finding.is_error),
                               tuple(text(finding.files[i]) for i in range(finding.file_count)), text(finding.symbol),
                               in_python(text(finding.message)), in_python(text(finding.hint))))
@@ -210,7 +221,7 @@ def error_of(handle):
         c.error_free(handle)
 
 
-def check(handle):
+def raise_error(handle):
     """Raises what a function returned, unless it is NULL."""
     if handle is not None:
         raise error_of(handle)
@@ -221,7 +232,23 @@ def output():
     return c_void_p()
 
 
-class Handle:
+class ProcessObject:
+    """An immutable object of this process: a copy is the object itself, and it cannot be pickled."""
+
+    __slots__ = ()
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce_ex__(self, protocol):
+        raise UsageTypeError(f"fatlink.{type(self).__name__} cannot be pickled: it belongs to this process",
+                             hint="pass the names, files or bytes of its inputs, and make it in the other process")
+
+
+class Handle(ProcessObject):
     """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it."""
 
     __slots__ = ("_as_parameter_", "_keeps", "__weakref__")

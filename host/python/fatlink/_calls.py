@@ -2,7 +2,7 @@
 """Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
 import ctypes
 
-from ._c_interface import c, check, output
+from ._c_interface import c, raise_error, output
 from ._devices import Device, as_device, device_at
 from ._errors import UsageError, UsageTypeError
 from ._views import HOST, View, place_name, require_one_place, stream_handle
@@ -27,11 +27,11 @@ def device_for(place: int, device) -> Device:
         return device_at(place)
     device = as_device(device)
     if device.place != place:
-        wanted = f"gpu:{device.ordinal} uses {place_name(device.ordinal)}" if device.is_gpu else (
+        reach = f"gpu:{device.ordinal} uses {place_name(device.ordinal)}" if device.is_gpu else (
             "the reference device uses the host's memory")
         hint = ("move the arrays to it: x.cuda() of PyTorch, cupy.asarray(x), jax.device_put(x)" if place == HOST
                 else "move the arrays to it, or leave device= out")
-        raise UsageError(f"the arrays are in {place_name(place)}, and {wanted}", code="wrong-device", hint=hint)
+        raise UsageError(f"the arrays are in {place_name(place)}, and {reach}", code="wrong-device", hint=hint)
     return device
 
 
@@ -45,6 +45,7 @@ def require_output(name, view: View, element_check, shape) -> None:
     if shape is not None and tuple(view.shape) != tuple(shape):
         raise UsageError(f"{name} has the shape {tuple(view.shape)}; the result has {tuple(shape)}", input=name,
                          hint="pass an array of the result's shape")
+    view.kind.mark_written(view.array)
 
 
 def run(prepared, names, entries, stream=None, scratch=None) -> None:
@@ -58,15 +59,19 @@ def run(prepared, names, entries, stream=None, scratch=None) -> None:
     if place == HOST or scratch is not None:
         return _run_others(prepared, names, entries, stream, scratch)
     for entry in entries:
-        if entry.__class__ is View and (entry.place != place or not entry.kind.is_ordered):
+        if entry.__class__ is View and (entry.place != place or entry.kind is not kind or not kind.is_ordered):
             return _run_others(prepared, names, entries, stream, scratch)
-    handle = kind.current_stream(place) if stream is None else stream_handle(stream)
+    handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
+    _run_guarded(kind, place, prepared, handle, names, entries)
+
+
+def _run_guarded(kind, place, prepared, handle, names, entries, *scratch):
     guard = kind.other_current_device(place)
     if guard is None:
-        prepared.run(handle, names, entries)
+        prepared.run(handle, names, entries, *scratch)
     else:
         with guard:
-            prepared.run(handle, names, entries)
+            prepared.run(handle, names, entries, *scratch)
 
 
 def _run_others(prepared, names, entries, stream, scratch):
@@ -78,20 +83,30 @@ def _run_others(prepared, names, entries, stream, scratch):
                              hint="leave stream= out: the reference device has finished when the call returns")
         _run_on_host(prepared, names, entries, views, scratch)
         return
-    first = next(iter(views.values()))
-    handle = first.kind.current_stream(place) if stream is None else stream_handle(stream)
-    for view in views.values():
+    kinds = list({id(view.kind): view.kind for view in views.values()}.values())
+    kind = next((kind for kind in kinds if kind.is_ordered), kinds[0])
+    handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
+    address, size = _scratch(scratch, place)
+    must_wait = wait_for_others(prepared.device, views.values(), kind, handle, place)
+    _run_guarded(kind, place, prepared, handle, names, entries, address, size)
+    if must_wait:
+        raise_error(c.synchronize(prepared.device, handle))
+
+
+def wait_for_others(device, views, kind, handle, place) -> bool:
+    """Orders the work that makes arrays of other kinds than `kind` before work on the stream `handle`. Whether the call must wait
+    for its own work, because streams of other frameworks do not wait for this one."""
+    must_wait = False
+    streams = set()
+    for view in views:
         if not view.kind.is_ordered:
             view.kind.wait_for(view, handle)
-    address, size = _scratch(scratch, place)
-    guard = first.kind.other_current_device(place)
-    if guard is None:
-        prepared.run(handle, names, entries, address, size)
-    else:
-        with guard:
-            prepared.run(handle, names, entries, address, size)
-    if not all(view.kind.is_ordered for view in views.values()):  # its framework knows nothing of this stream
-        check(c.synchronize(prepared.device, handle))
+            must_wait = True
+        elif view.kind is not kind and (stream := view.kind.current_stream(place)) != handle:
+            streams.add(stream)
+    for stream in streams:
+        raise_error(c.synchronize(device, stream))
+    return must_wait or bool(streams)
 
 
 def _scratch(scratch, place):
@@ -99,13 +114,13 @@ def _scratch(scratch, place):
     if scratch is None:
         return 0, 0
     from ._views import view
-    seen = view(scratch)
-    if seen.place != place:
-        raise UsageError(f"scratch is in {place_name(seen.place)}, the other arrays in {place_name(place)}", input="scratch",
-                         code="several-devices", hint="allocate it on the same device")
-    if seen.read_only:
+    scratch_view = view(scratch)
+    if scratch_view.place != place:
+        raise UsageError(f"scratch is in {place_name(scratch_view.place)}, the other arrays in {place_name(place)}",
+                         input="scratch", code="several-devices", hint="allocate it on the same device")
+    if scratch_view.read_only:
         raise UsageError("scratch cannot be written", input="scratch", code="read-only-output", hint="pass a writable array")
-    return seen.address, seen.count * seen.element.bytes
+    return scratch_view.address, scratch_view.count * scratch_view.element.bytes
 
 
 def _run_on_host(prepared, names, entries, views, scratch):
@@ -140,7 +155,7 @@ class HostMappings:
         try:
             for entry in self.ranges:
                 handle = output()
-                check(c.buffer_map_host(self.device, entry[0], entry[1] - entry[0], entry[2], ctypes.byref(handle)))
+                raise_error(c.buffer_map_host(self.device, entry[0], entry[1] - entry[0], entry[2], ctypes.byref(handle)))
                 entry[3], entry[4] = handle, c.buffer_address(handle)
         except BaseException:
             self.__exit__()

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Sequence
 
 from . import _settings
-from ._c_interface import CompileOptions, c, check, encode, output, text, texts
+from ._c_interface import CompileOptions, c, raise_error, encode, output, text, texts
 from ._errors import FileError, UsageTypeError
 from ._inputs import Input
 from ._linking import choice
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Sequence
-
 
 def _source(source):
     """The bytes of a source, and the name of its file."""
@@ -51,15 +47,15 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
 
     Raises CompileError with the compiler's log."""
     data, file = _source(source)
-    wanted = CompileOptions(ftz=choice(ftz), prec_div=choice(prec_div), prec_sqrt=choice(prec_sqrt), fma=choice(fma),
+    settings = CompileOptions(ftz=choice(ftz), prec_div=choice(prec_div), prec_sqrt=choice(prec_sqrt), fma=choice(fma),
                             line_info=bool(line_info), contract=None if contract is None else encode(contract, "contract"),
                             standard=None if standard is None else encode(standard, "standard"))
-    wanted.architectures, wanted.architecture_count = texts(_list(architectures), "architectures")
-    wanted.sass, wanted.sass_count = texts(_list(sass), "sass")
-    wanted.definitions, wanted.definition_count = texts(_list(definitions), "definitions")
-    wanted.include_folders, wanted.include_folder_count = texts(_list(include_folders), "include_folders")
+    settings.architectures, settings.architecture_count = texts(_list(architectures), "architectures")
+    settings.sass, settings.sass_count = texts(_list(sass), "sass")
+    settings.definitions, settings.definition_count = texts(_list(definitions), "definitions")
+    settings.include_folders, settings.include_folder_count = texts(_list(include_folders), "include_folders")
     handle, warnings = output(), output()
-    check(c.compile(_settings.compiler(), data, len(data), encode(name or file, "name"), ctypes.byref(wanted),
+    raise_error(c.compile(_settings.compiler(), data, len(data), encode(name or file, "name"), ctypes.byref(settings),
                     ctypes.byref(handle), ctypes.byref(warnings)))
     try:
         return Input(handle.value, text(ctypes.string_at(warnings.value)) if warnings else "")

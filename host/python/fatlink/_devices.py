@@ -3,7 +3,7 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, check, encode, output, text
+from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, raise_error, encode, output, text, unsigned
 from ._errors import UsageTypeError
 from ._views import HOST
 
@@ -16,11 +16,18 @@ class Device(Handle):
 
     __slots__ = ("name", "target", "is_gpu", "ordinal", "memory_bytes", "multiprocessors", "max_shared_bytes_per_block")
     _free = "device_free"
+    name: str
+    target: str
+    is_gpu: bool
+    ordinal: int
+    memory_bytes: int
+    multiprocessors: int
+    max_shared_bytes_per_block: int
 
     def __init__(self, handle):
         super().__init__(handle)
         info = DeviceInfo()
-        check(c.device_get_info(handle, ctypes.byref(info)))
+        raise_error(c.device_get_info(handle, ctypes.byref(info)))
         self.name = text(info.name)
         self.target = text(info.target)
         self.is_gpu = bool(info.is_gpu)
@@ -29,7 +36,7 @@ class Device(Handle):
         self.multiprocessors = info.multiprocessors
         self.max_shared_bytes_per_block = info.max_shared_bytes_per_block
         if self.is_gpu:
-            _forks.on_gpu(self)
+            _forks.register(self)
 
     @property
     def place(self) -> int:
@@ -49,7 +56,7 @@ class Device(Handle):
     def synchronize(self, stream=0) -> None:
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
         from ._views import stream_handle
-        check(c.synchronize(self.require_usable(), stream_handle(stream)))
+        raise_error(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
 
     def __repr__(self) -> str:
         return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"
@@ -60,10 +67,10 @@ def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitial
     """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments are of the reference device.
 
     Raises UnavailableError where there is no such device: another one is never opened instead."""
-    options = DeviceOptions(instruction_budget=instruction_budget, check_races=check_races,
+    options = DeviceOptions(instruction_budget=unsigned(instruction_budget, "instruction_budget"), check_races=check_races,
                             check_uninitialized=check_uninitialized, deterministic=deterministic)
     handle = output()
-    check(c.device_open(encode(name, "the name of a device"), ctypes.byref(options), ctypes.byref(handle)))
+    raise_error(c.device_open(encode(name, "the name of a device"), ctypes.byref(options), ctypes.byref(handle)))
     return Device(handle.value)
 
 

@@ -44,13 +44,13 @@ class ElementType:
 
 def number_type(name):
     """The type called `name`; None of another name."""
-    known = ElementType._all.get(name)
-    if known is None and name in NUMBERS:
+    element = ElementType._all.get(name)
+    if element is None and name in NUMBERS:
         scalar, size, *_ = NUMBERS[name]
-        known = ElementType._all.setdefault(name, ElementType(name, scalar, size))
-    elif known is None and name == "bool":  # a byte that is 0 or 1
-        known = ElementType._all.setdefault(name, ElementType(name, UNSTATED, 1, is_bool=True))
-    return known
+        element = ElementType._all.setdefault(name, ElementType(name, scalar, size))
+    elif element is None and name == "bool":  # a byte that is 0 or 1
+        element = ElementType._all.setdefault(name, ElementType(name, UNSTATED, 1, is_bool=True))
+    return element
 
 
 def record_name(dtype):
@@ -75,11 +75,11 @@ def record_name(dtype):
 def record_type(dtype):
     """The type of a structured or void dtype of NumPy."""
     key = dtype
-    known = ElementType._all.get(key)
-    if known is None:
+    element = ElementType._all.get(key)
+    if element is None:
         name = (dtype.names and record_name(dtype)) or str(dtype)
-        known = ElementType._all.setdefault(key, ElementType(name, UNSTATED, dtype.itemsize, dtype))
-    return known
+        element = ElementType._all.setdefault(key, ElementType(name, UNSTATED, dtype.itemsize, dtype))
+    return element
 
 
 def size_of_library(element, algorithm):
@@ -90,7 +90,7 @@ def size_of_library(element, algorithm):
     return element.bytes
 
 
-def agrees(element, argument):
+def is_compatible(element, argument):
     """Whether arrays of `element` may be passed for an argument of a plan, which states scalar, bytes and type name."""
     if element.bytes != argument.element_bytes:
         return False
@@ -184,8 +184,8 @@ def _pack_bfloat16(number):
 
 def require_known(name, what):
     """The number type called `name`. Raises where there is none."""
-    known = number_type(name)
-    if known is None:
+    element = number_type(name)
+    if element is None:
         raise UsageTypeError(f"{what} has elements of type {name}, which fatlink does not have",
                              hint=f"convert it to one of {', '.join(NUMBERS)}")
-    return known
+    return element

@@ -43,8 +43,8 @@ class Error(Exception):
         self.findings = findings  #: of a RefusedError: what the check found, errors first
 
     def __str__(self) -> str:
-        stated = self.message if self.message.endswith(f"[{self.code}]") else f"{self.message} [{self.code}]"
-        return stated + (f"\n  hint: {self.hint}" if self.hint else "")
+        text = self.message if self.message.endswith(f"[{self.code}]") else f"{self.message} [{self.code}]"
+        return text + (f"\n  hint: {self.hint}" if self.hint else "")
 
     def __reduce__(self):
         return _restore, (type(self), self.message, self.__dict__)

@@ -12,7 +12,7 @@ _locks: weakref.WeakSet = weakref.WeakSet()
 
 
 def make_lock():
-    """A lock that is free in a child process, whoever held it in the parent."""
+    """A lock that is free in a child process even if a thread of the parent held it."""
     lock = _Lock()
     _locks.add(lock)
     return lock
@@ -33,7 +33,7 @@ class _Lock:
         return self._held.__exit__(*cause)
 
 
-def on_gpu(entry):
+def register(entry):
     """Registers an object with a method fail_after_fork()."""
     _gpu_objects.add(entry)
 

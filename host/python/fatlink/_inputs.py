@@ -3,7 +3,7 @@
 import ctypes
 import os
 
-from ._c_interface import Handle, c, check, encode, output, text
+from ._c_interface import Handle, c, raise_error, encode, output, text
 from ._errors import FileError, UsageTypeError
 
 
@@ -21,14 +21,14 @@ class Input(Handle):
     def find(cls, name_or_file) -> "Input":
         """The installed fatbin of a name ("gelu"), or a file of any form."""
         handle = output()
-        check(c.input_find(encode(name_or_file, "the name of an input"), ctypes.byref(handle)))
+        raise_error(c.input_find(encode(name_or_file, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
     def read(cls, path) -> "Input":
         """A file. If its sidecar states a digest, the file must have it."""
         handle = output()
-        check(c.input_read(encode(path, "the path of an input"), ctypes.byref(handle)))
+        raise_error(c.input_read(encode(path, "the path of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
@@ -36,7 +36,7 @@ class Input(Handle):
         """Bytes of any form, which are copied; `name` is for messages."""
         handle = output()
         data = bytes(data)
-        check(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
+        raise_error(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @property
@@ -102,7 +102,7 @@ def handles(inputs: list):
 def find_file(name: str) -> str:
     """The file that Input.find would read."""
     handle = output()
-    check(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
+    raise_error(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
     try:
         return text(ctypes.string_at(handle.value))
     finally:

@@ -14,11 +14,11 @@ def program() -> str:
         if os.access(path, os.X_OK):
             return os.path.normpath(path)
     import shutil
-    found = shutil.which("fatlink")
-    if found is None:
+    path = shutil.which("fatlink")
+    if path is None:
         raise UnavailableError("the program fatlink is not found", code="no-program", stage="installation",
                                hint="install the wheel of fatlink, or add the program's folder to PATH")
-    return found
+    return path
 
 
 def installed(*names: str) -> list:
@@ -26,14 +26,14 @@ def installed(*names: str) -> list:
     contract, summary, symbols, libraries, …"""
     import json
     import subprocess
-    done = subprocess.run([program(), "list", "--json", *names], capture_output=True)
+    process = subprocess.run([program(), "list", "--json", *names], capture_output=True)
     try:
-        listed = json.loads(done.stdout)
+        listing = json.loads(process.stdout)
     except ValueError:
-        raise Error(f"fatlink list failed: {done.stderr.decode(errors='replace').strip()}", code="no-list",
+        raise Error(f"fatlink list failed: {process.stderr.decode(errors='replace').strip()}", code="no-list",
                     stage="installation") from None
-    if "fatbins" not in listed:
-        failure = listed.get("error", {})
+    if "fatbins" not in listing:
+        failure = listing.get("error", {})
         raise Error(failure.get("message", "fatlink list failed"), code=failure.get("code", "no-list"),
                     hint=failure.get("hint", ""), stage=failure.get("stage", "installation"))
-    return listed["fatbins"]
+    return listing["fatbins"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 
 from . import _settings
-from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, check, encode, output, read_findings, text, texts)
+from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, encode, output, read_findings, text, texts,
+                           unsigned)
 from ._devices import Device
 from ._errors import Finding, UsageError
 from ._inputs import as_inputs, handles, write_file
@@ -13,6 +14,8 @@ from ._inputs import as_inputs, handles, write_file
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+else:  # typing.get_type_hints needs the name
+    Any = object
 
 MODES = {"lto": 0, "ptx": 1, "sass": 2}
 _KINDS = {"cubin": 1, "ptx": 2, "ptx-set": 3}
@@ -58,11 +61,19 @@ class Image(Handle):
 
     __slots__ = ("kind", "mode", "target", "cache", "is_inlined", "link_ms", "hooks", "warnings")
     _free = "image_free"
+    kind: str
+    mode: str
+    target: str
+    cache: str
+    is_inlined: bool
+    link_ms: float
+    hooks: list[Hook]
+    warnings: list[str]
 
     def __init__(self, handle, *keeps):
         super().__init__(handle, *keeps)
         info = ImageInfo()
-        check(c.image_get_info(handle, ctypes.byref(info)))
+        raise_error(c.image_get_info(handle, ctypes.byref(info)))
         self.kind = next(name for name, number in _KINDS.items() if number == info.kind)
         self.mode = next(name for name, number in MODES.items() if number == info.mode)
         self.target = text(info.target)
@@ -74,7 +85,7 @@ class Image(Handle):
 
     def _hook(self, index):
         hook = HookStruct()
-        check(c.image_get_hook(self, index, ctypes.byref(hook)))
+        raise_error(c.image_get_hook(self, index, ctypes.byref(hook)))
         return Hook(text(hook.name), bool(hook.inlined), bool(hook.is_default))
 
     def _warning(self, index):
@@ -107,7 +118,7 @@ def link_options(target, mode, options):
     """The struct for what link() and check() are given."""
     result = LinkOptions(mode=mode_number(mode))
     if isinstance(target, Device):
-        check(c.device_link_options(target.require_usable(), result.mode, ctypes.byref(result)))
+        raise_error(c.device_link_options(target.require_usable(), result.mode, ctypes.byref(result)))
         result.keeps = target
     else:
         result.target = encode(target, "target")
@@ -121,14 +132,14 @@ def link_options(target, mode, options):
         elif name in _CHOICES:
             setattr(result, name, choice(value))
         elif name in _NUMBERS:
-            setattr(result, name, value)
+            setattr(result, name, unsigned(value, name, 32))
         elif name in _LISTS:
             array, count = texts(value, name)
             setattr(result, name, array)
             setattr(result, _LISTS[name], count)
         else:
-            known = ("emit", *_FLAGS, *_CHOICES, *_NUMBERS, *_LISTS)
-            raise UsageError(f"there is no option {name}", input=name, hint=f"options: {', '.join(known)}")
+            names = ("emit", *_FLAGS, *_CHOICES, *_NUMBERS, *_LISTS)
+            raise UsageError(f"there is no option {name}", input=name, hint=f"options: {', '.join(names)}")
     return result
 
 
@@ -143,18 +154,18 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
 
     Raises RefusedError with findings where the check refuses the inputs, LinkError where nvJitLink does."""
     inputs = as_inputs(inputs)
-    wanted = link_options(target, mode, options)
+    settings = link_options(target, mode, options)
     handle = output()
-    check(c.link(_settings.linker(), handles(inputs), len(inputs), ctypes.byref(wanted), ctypes.byref(handle)))
+    raise_error(c.link(_settings.linker(), handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
     return Image(handle.value)
 
 
-def run_check(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> list[Finding]:
+def check(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> list[Finding]:
     """Checks `inputs` for a link as link() would make it, without making it and without CUDA: a list of Finding, errors first."""
     inputs = as_inputs(inputs)
-    wanted = link_options(target, mode, options)
+    settings = link_options(target, mode, options)
     handle = output()
-    check(c.check(handles(inputs), len(inputs), ctypes.byref(wanted), ctypes.byref(handle)))
+    raise_error(c.check(handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
     try:
         return list(read_findings(handle))
     finally:

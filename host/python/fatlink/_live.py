@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import os
 
 from . import _calls, _forks, _settings
-from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, check, encode, output
+from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, encode, output, unsigned
 from ._devices import as_device
 from ._errors import UsageError, UsageTypeError
 from ._inputs import as_input, as_inputs, handles
 from ._linking import MODES, mode_number
 from ._plans import run_with
-from ._prepared import Prepared
-from ._views import View, require_one_place, stream_handle, view
+from ._prepared import LivePrepared
+from ._views import View, imported, require_one_place, stream_handle, view
 
 
 class SwapReport:
@@ -20,6 +21,12 @@ class SwapReport:
     `total_ms`."""
 
     __slots__ = ("version", "mode", "cache", "link_ms", "load_ms", "total_ms")
+    version: int
+    mode: str
+    cache: str
+    link_ms: float
+    load_ms: float
+    total_ms: float
 
     def __init__(self, struct):
         self.version = struct.version
@@ -41,11 +48,11 @@ class _Live(Handle):
         device = as_device(device).require_usable()
         settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
         linker, handle = _settings.linker(), output()
-        check(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
+        raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
         super().__init__(handle.value, linker, device)
         self.device = device
         self._lock = _forks.make_lock()
-        _forks.on_gpu(self)  # live objects of the reference device do not survive a fork, either
+        _forks.register(self)  # live objects of the reference device do not survive a fork, either
 
     def fail_after_fork(self):
         self._as_parameter_ = None
@@ -57,7 +64,7 @@ class _Live(Handle):
     def _publish(self, inputs):
         self._require_usable()
         report = SwapReportStruct()
-        check(getattr(c, self._swap)(self, handles(inputs), len(inputs), ctypes.byref(report)))
+        raise_error(getattr(c, self._swap)(self, handles(inputs), len(inputs), ctypes.byref(report)))
         return SwapReport(report)
 
     @property
@@ -65,6 +72,10 @@ class _Live(Handle):
         """The number of the published version; 0: none."""
         self._require_usable()
         return getattr(c, self._version)(self)
+
+
+def _stem(path):
+    return os.path.splitext(os.path.basename(path))[0]
 
 
 class LivePlan(_Live):
@@ -77,7 +88,7 @@ class LivePlan(_Live):
 
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
         super().__init__(device, mode=mode, tiered=tiered)
-        self._prepared: Prepared | None = None
+        self._prepared: LivePrepared | None = None
 
     def swap(self, library, transform=None) -> SwapReport:
         """Links the library with its transforms, names, files or Inputs, and publishes them."""
@@ -85,10 +96,9 @@ class LivePlan(_Live):
         transforms = as_inputs(transform, "transform")
         with self._lock:
             report = self._publish([first, *transforms])
-            if self._prepared is None:  # for the arguments, which later versions have, too
-                prepared = Prepared(self.device, first.name, transforms, "ptx")
-                prepared.handle, prepared.run_function = self._as_parameter_, c.live_plan_run
-                self._prepared = prepared
+            if self._prepared is None:  # later versions have the same arguments
+                self._prepared = LivePrepared(self._as_parameter_, _stem(first.name), self.device)
+            self._prepared.describe_state(transforms)
         return report
 
     def run(self, *, stream=None, scratch=None, **arguments):
@@ -113,24 +123,31 @@ class LiveModule(_Live):
         """A kernel by its symbol: a launch uses the version that is published when it is made."""
         self._require_usable()
         handle = output()
-        check(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
-        return LiveKernel(handle.value, self)
+        raise_error(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
+        return LiveKernel(handle.value, self, name)
 
 
-def _extent(value):
-    values = (value,) if isinstance(value, int) else tuple(value)
+def _extents(value, name):
+    """A grid or block: a number, or up to three."""
+    values = (value,) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(values, (tuple, list)) or not 1 <= len(values) <= 3:
+        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass a whole number, or up to three")
+    values = [unsigned(extent, name, 32) for extent in values]
+    if 0 in values:
+        raise UsageError(f"{name} is {value!r}", input=name, hint="pass 1 or more; launch nothing for empty arrays")
     return Extent(*values, *[1] * (3 - len(values)))
 
 
 def _parameter(value):
     """The bytes of a kernel's parameter: a View for an array."""
-    if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Array)):
+    if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)):
         return bytes(value)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
     if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
         raise UsageTypeError(f"parameter {value!r} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
-    if hasattr(value, "tobytes") and getattr(value, "shape", None) == () and not hasattr(value, "__cuda_array_interface__"):
+    numpy = imported("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
         return value.tobytes()
     return view(value)
 
@@ -138,37 +155,59 @@ def _parameter(value):
 class LiveKernel(Handle):
     """A kernel of a LiveModule."""
 
-    __slots__ = ("_module",)
+    __slots__ = ("name", "_module", "_sizes")
     _free = "live_kernel_free"
 
-    def __init__(self, handle, module):
+    def __init__(self, handle, module, name):
         super().__init__(handle, module)
+        self.name = name  #: its symbol
         self._module = module
+        self._sizes = [c.live_kernel_parameter_bytes(self, index) for index in range(c.live_kernel_parameter_count(self))]
+        _forks.register(self)
+
+    def fail_after_fork(self):
+        self._as_parameter_ = None
 
     def launch(self, grid, block, *parameters, stream=None, shared_bytes: int = 0) -> None:
         """Queues a launch. `grid`, `block`: a number or up to three. Parameters: arrays, ctypes or NumPy scalars, bytes."""
         self._module._require_usable()
-        values = [_parameter(value) for value in parameters]
+        values = self._checked([_parameter(value) for value in parameters])
         views = {f"parameter {index}": value for index, value in enumerate(values) if isinstance(value, View)}
         device = self._module.device
         if views:
             _calls.device_for(require_one_place(views), device)
         if device.is_gpu:
-            kind = next((view.kind for view in views.values()), None)
-            handle = stream_handle(stream) if stream is not None else kind.current_stream(device.place) if kind else 0
-            unordered = [view for view in views.values() if not view.kind.is_ordered]
-            for entry in unordered:
-                entry.kind.wait_for(entry, handle)
+            kinds = [view.kind for view in views.values()]
+            kind = next((kind for kind in kinds if kind.is_ordered), None)
+            if stream is not None:
+                handle = stream_handle(stream, device.place)
+            else:
+                handle = kind.current_stream(device.place) if kind else 0
+            must_wait = _calls.wait_for_others(device, views.values(), kind, handle, device.place)
             self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
-            if unordered:
+            if must_wait:
                 device.synchronize(handle)
             return
         with _calls.HostMappings(device, views.values()) as mappings:
             self._launch(0, grid, block, shared_bytes, values, mappings.place)
 
+    def _checked(self, values):
+        """The parameters, whose sizes must be those of the kernel."""
+        if len(values) != len(self._sizes):
+            raise UsageTypeError(f"{len(values)} parameters were given; kernel {self.name} takes {len(self._sizes)}",
+                                 input=self.name, hint=f"pass parameters of {', '.join(map(str, self._sizes)) or 'no'} bytes")
+        for index, (value, size) in enumerate(zip(values, self._sizes)):
+            count = 8 if isinstance(value, View) else len(value)
+            if count != size:
+                hint = {1: "ctypes.c_uint8(5)", 2: "ctypes.c_uint16(5)", 4: "ctypes.c_uint32(5)", 8: "ctypes.c_uint64(5)"}
+                raise UsageTypeError(f"parameter {index} has {count} bytes; kernel {self.name} takes {size}", input=self.name,
+                                     hint=f"pass {hint.get(size, 'a ctypes.Structure')}, or another value of {size} bytes")
+        return values
+
     def _launch(self, stream, grid, block, shared_bytes, values, place):
-        shape = LaunchShape(grid=_extent(grid), block=_extent(block), shared_bytes=shared_bytes)
+        shape = LaunchShape(grid=_extents(grid, "grid"), block=_extents(block, "block"),
+                            shared_bytes=unsigned(shared_bytes, "shared_bytes", 32))
         encoded = [place(value).address.to_bytes(8, "little") if isinstance(value, View) else value for value in values]
         buffers = [ctypes.create_string_buffer(value, len(value)) for value in encoded]
         pointers = (ctypes.c_void_p * max(1, len(buffers)))(*[ctypes.addressof(buffer) for buffer in buffers])
-        check(c.live_kernel_launch(self, stream, ctypes.byref(shape), pointers, len(buffers)))
+        raise_error(c.live_kernel_launch(self, stream, ctypes.byref(shape), pointers, len(buffers)))

@@ -91,11 +91,15 @@ def candidates(op, base, elements, mode, result=None, size=None):
     if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
         return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract)], result=result)]
     if not isinstance(op, str):
-        raise UsageTypeError(f"op is {op!r}", input="op",
-                             hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
+        raise not_an_operator(op)
     if is_source(op):
         return [Operator("the CUDA source", lambda: [compile(op, contract=contract, name="operator.cu")], result=result)]
-    return _by_name(op, base, contract, element)
+    return _by_name(op, base, contract, element, result)
+
+
+def not_an_operator(op):
+    return UsageTypeError(f"op is {op!r}", input="op",
+                          hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
 
 
 def is_source(text):
@@ -119,8 +123,8 @@ def _from_file(path, contract):
                         hint="check the path and its permissions") from None
 
 
-def _by_name(name, base, contract, element):
-    found = []
+def _by_name(name, base, contract, element, result):
+    operators = []
     missing = None
     suffixes = sorted(suffixes_of(element), key=lambda suffix: suffix.endswith("s") != base.startswith("map"))  # add_floats
     names = [name, *(f"{name}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
@@ -130,16 +134,17 @@ def _by_name(name, base, contract, element):
         except FileError as cause:
             missing = missing or cause
             continue
-        found.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element), spelling != name))
+        operators.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element), spelling != name,
+                              result))
         if spelling == name:
-            return found
+            return operators
     if name in _EXPRESSIONS.get(base, {}) and element.cuda_name and not element.is_bool:
-        found.append(Operator(name, lambda: [compile(source_of(name, base, element), contract=contract, name=f"{name}.cu")],
-                              identity_of(name, element)))
-    if not found:
-        raise UsageError(f"there is no operator {name} of {element} for {contract}", code="no-operator", input=name,
+        operators.append(Operator(name, lambda: [compile(source_of(name, base, element), contract=contract, name=f"{name}.cu")],
+                              identity_of(name, element), result=result))
+    if not operators:
+        raise UsageError(f"unknown operator {name!r} for {element} (contract {contract})", code="no-operator", input=name,
                          hint=what_exists(base, element)) from missing
-    return found
+    return operators
 
 
 def source_of(name, base, element):
@@ -160,8 +165,8 @@ def what_exists(base, element):
              and entry["kind"] == "transform" and not _is_of_another_type(entry["name"], element)]
     if element.cuda_name and not element.is_bool:
         names += [name for name in _EXPRESSIONS.get(base, {}) if name not in names]
-    listed = f"operators of {contract} for {element}: {', '.join(names)}; or pass" if names else "pass"
-    return f"{listed} CUDA source with {_macro_name(base)}, or a Python function"
+    listing = f"operators of {contract} for {element}: {', '.join(names)}; or pass" if names else "pass"
+    return f"{listing} CUDA source with {_macro_name(base)}, or a Python function"
 
 
 def _macro_name(base):

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from . import _calls, _forks
+from ._c_interface import ProcessObject
 from ._devices import Device, as_device, device_at
-from ._element_types import agrees
-from ._errors import UsageError, UsageTypeError
+from ._element_types import is_compatible
+from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input, as_inputs
 from ._linking import PlanImage, mode_number
 from ._prepared import Prepared
-from ._views import View, view
+from ._views import View, require_one_place, view
 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+else:  # typing.get_type_hints needs the name
+    Any = object
 
 
 def nearest(name, names):
@@ -34,31 +37,40 @@ def _argument(prepared, name):
     raise UsageError(f"plan {prepared.name} has no argument {name}", input=name, hint=nearest(name, names))
 
 
-def element_for_output(argument, like: View):
+def element_for_output(argument, model: View):
     """The type of an output's elements: a number's, or the struct of the arrays of the call."""
     element = argument.element
     if element is not None:
         return element
-    if like.element.dtype is not None and agrees(like.element, argument):
-        return like.element
+    if model.element.dtype is not None and is_compatible(model.element, argument):
+        return model.element
     raise UsageError(f"{argument.name} has elements of {argument.type_name}, for which fatlink knows no dtype",
                      input=argument.name, hint=f"pass an array for it: {argument.name}=")
 
 
-def _array(prepared, argument, value):
+def view_of(value, name):
+    """The View of an argument's array, whose errors name the argument. `value` may be a View already."""
+    if value.__class__ is View:
+        return value
     try:
-        seen = view(value)
+        return view(value)
     except UsageError as cause:
-        cause.message = f"{argument.name}: {cause.message}"
-        cause.input = argument.name
+        cause.message = f"{name}: {cause.message}"
+        cause.input = name
         raise
-    if argument.role != "state" and not agrees(seen.element, argument):
-        raise UsageTypeError(f"{argument.name} is an array of {seen.element}; plan {prepared.name} takes {argument.type_name}",
+
+
+def _array(prepared, argument, value):
+    array_view = view_of(value, argument.name)
+    if argument.role != "state" and not is_compatible(array_view.element, argument):
+        raise UsageTypeError(f"{argument.name} is an array of {array_view.element}; plan {prepared.name} takes {argument.type_name}",
                              input=argument.name, hint=f"convert it to {argument.type_name}, or prepare the library with a "
-                                                       f"transform of {seen.element}")
+                                                       f"transform of {array_view.element}")
+    if argument.role == "state" and prepared.state_type is not None:
+        prepared.state_type.check(argument.name, array_view)
     if argument.role == "output":
-        _calls.require_output(argument.name, seen, lambda element: True, None)
-    return seen
+        _calls.require_output(argument.name, array_view, lambda element: True, None)
+    return array_view
 
 
 def _result(names, arrays):
@@ -68,8 +80,8 @@ def _result(names, arrays):
     return namedtuple("Results", names)(*arrays)
 
 
-def run_with(prepared, arguments, stream, scratch):
-    """Runs a prepared plan with arrays, sizes and values by name; returns the outputs that were not given."""
+def _entries(prepared, arguments):
+    """The views of arrays, and the values, by the plan's names."""
     entries = {}
     for keyword, value in arguments.items():
         argument = _argument(prepared, keyword)
@@ -78,15 +90,24 @@ def run_with(prepared, arguments, stream, scratch):
         if value is None and argument.role == "state":
             continue
         entries[argument.name] = _array(prepared, argument, value) if argument.is_array else prepared.value(argument.name, value)
-    made = _missing(prepared, entries)
+    return entries
+
+
+def run_with(prepared, arguments, stream, scratch):
+    """Runs a prepared plan with arrays, sizes and values by name; returns the outputs that were not given."""
+    entries = _entries(prepared, arguments)
+    views = {name: entry for name, entry in entries.items() if entry.__class__ is View}
+    if views:
+        _calls.device_for(require_one_place(views), prepared.device)
+    outputs = _missing(prepared, entries, stream)
     _calls.run(prepared, tuple(entries), list(entries.values()), stream, scratch)
-    return _result([argument.name for argument in made], list(made.values()))
+    return _result([argument.name for argument in outputs], list(outputs.values()))
 
 
-def _missing(prepared, entries):
+def _missing(prepared, entries, stream):
     """Makes the outputs that the caller does not give: a dict by argument. Adds their views to `entries`."""
-    made = {}
-    like = next((entry for entry in entries.values() if entry.__class__ is View), None)
+    outputs = {}
+    model = next((entry for entry in entries.values() if entry.__class__ is View), None)
     for argument in prepared.arguments:
         if argument.name in entries:
             continue
@@ -94,18 +115,18 @@ def _missing(prepared, entries):
             keyword = argument.name + ("_" if argument.name == "in" else "")
             raise UsageError(f"argument {argument.name} of plan {prepared.name} is missing: {argument.role}, "
                              f"{argument.type_name}", input=argument.name, hint=f"pass {keyword}=…")
-        if argument.role == "output" and like is not None:
-            made[argument] = None
-    if made:
+        if argument.role == "output" and model is not None:
+            outputs[argument] = None
+    if outputs:
         names, given = list(entries), list(entries.values())
-        for argument in made:
+        for argument in outputs:
             shape = prepared.extents(names, given, argument.name)
-            entries[argument.name] = like.kind.make(like, shape, element_for_output(argument, like))
-            made[argument] = entries[argument.name].array
-    return made
+            entries[argument.name] = model.kind.make(model, shape, element_for_output(argument, model), stream)
+            outputs[argument] = entries[argument.name].array
+    return outputs
 
 
-class Plan:
+class Plan(ProcessObject):
     """A library with transforms, ready to be run by its launch plan. Several threads may run it."""
 
     def __init__(self, library, transforms, device, mode):
@@ -123,14 +144,14 @@ class Plan:
         """The plan on a device, linked and loaded."""
         device = as_device(device)
         key = id(device)
-        known = self._prepared.get(key)
-        if known is None:
+        prepared = self._prepared.get(key)
+        if prepared is None:
             with self._lock:
-                known = self._prepared.get(key) or Prepared(device, self._library, self._transforms, self._mode)
-                self._prepared[key] = known
-        return known
+                prepared = self._prepared.get(key) or Prepared(device, self._library, self._transforms, self._mode)
+                self._prepared[key] = prepared
+        return prepared
 
-    def _any(self):
+    def _first_prepared(self):
         if not self._prepared:
             raise UsageError(f"{self._library} is not prepared for a device yet", hint="pass device= to fatlink.load, or run it")
         return next(iter(self._prepared.values()))
@@ -138,17 +159,17 @@ class Plan:
     @property
     def arguments(self) -> list:
         """What the plan is given: name, role, type_name, … of each argument, scratch arrays among them."""
-        return list(self._any().arguments)
+        return list(self._first_prepared().arguments)
 
     @property
     def name(self) -> str:
         """The plan's name."""
-        return self._any().name
+        return self._first_prepared().name
 
     @property
     def image(self) -> PlanImage:
         """The image that runs."""
-        return self._any().image
+        return self._first_prepared().image
 
     @property
     def device(self):
@@ -166,23 +187,19 @@ class Plan:
         return prepared.extents(list(entries), list(entries.values()), array)
 
     def _entries(self, arguments):
-        prepared = self._for_arrays(arguments)
-        entries = {}
-        for keyword, value in arguments.items():
-            argument = _argument(prepared, keyword)
-            entries[argument.name] = (_array(prepared, argument, value) if argument.is_array
-                                      else prepared.value(argument.name, value))
-        return prepared, entries
+        prepared, arguments = self._for_arrays(arguments)
+        return prepared, _entries(prepared, arguments)
 
     def _for_arrays(self, arguments):
-        """The plan on the device of the first array."""
-        for value in arguments.values():
+        """The plan on the device of the first array, and the arguments with the view of that array."""
+        for name, value in arguments.items():
             if isinstance(value, (int, float, bytes, tuple, dict, complex)) or value is None:
                 continue
             if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
-                place = view(value).place
-                return self.on(device_at(place) if self._device is None else _calls.device_for(place, self._device))
-        return self._any()
+                first = view_of(value, name.removesuffix("_"))
+                return self.on(device_at(first.place) if self._device is None else _calls.device_for(
+                    first.place, self._device)), {**arguments, name: first}
+        return self._first_prepared(), arguments
 
     def run(self, *, stream: Any = None, scratch: Any = None, **arguments: Any) -> Any:
         """Runs the plan with arrays, sizes and values by the plan's names (`in_` for `in`), in the caller's current stream.
@@ -190,10 +207,23 @@ class Plan:
         Sizes follow from the arrays where they can. Outputs that are not given are made as the caller's kind of array and
         returned: one as itself, several as a named tuple. `scratch`: memory for the plan's scratch arrays, at least
         scratch_bytes(); otherwise it is allocated and released on the stream. Everything is checked before the first launch."""
-        return run_with(self._for_arrays(arguments), arguments, stream, scratch)
+        prepared, arguments = self._for_arrays(arguments)
+        return run_with(prepared, arguments, stream, scratch)
 
     def __repr__(self) -> str:
         return f"<fatlink.Plan {self._library}, {self._mode} mode>"
+
+
+def _file_of(library):
+    """The file of an Input. Its sidecar has the launch plan, so that bytes in memory are not enough."""
+    try:
+        is_same = Input.find(library.name).digest == library.digest
+    except FileError:
+        is_same = False
+    if not is_same:
+        raise UsageError(f"library {library.name} is an Input whose bytes are not those of a file of this name",
+                         input=library.name, hint="pass the name or path of a file, which has the launch plan beside it")
+    return library.name
 
 
 def load(library: Any, transform: Any = None, *, device: Any = None, mode: str = "lto") -> Plan:
@@ -203,7 +233,7 @@ def load(library: Any, transform: Any = None, *, device: Any = None, mode: str =
              arrays of each run
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls"""
     if isinstance(library, Input):
-        library = library.name
+        library = _file_of(library)
     elif not isinstance(library, str) and not hasattr(library, "__fspath__"):
         raise UsageTypeError(f"library is {library!r}", hint="pass a name, a file, or a fatlink.Input that was read from a file")
     transforms = as_inputs(transform, "transform")

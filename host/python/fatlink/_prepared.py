@@ -3,11 +3,12 @@
 import ctypes
 
 from . import _forks, _settings
-from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, check, encode, error_of, output,
+from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, encode, error_of, output,
                            text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._inputs import handles
 from ._linking import PlanImage, mode_number
+from ._states import find_state
 
 ROLES = (None, "input", "output", "scratch", "size", "value", "state")
 _ARRAYS = ("input", "output", "state")
@@ -17,6 +18,14 @@ class PlanArgument:
     """What a plan is given for one of its arguments."""
 
     __slots__ = ("name", "role", "scalar", "element_bytes", "type_name", "dimensions", "alignment", "has_default")
+    name: str
+    role: str
+    scalar: int
+    element_bytes: int
+    type_name: str
+    dimensions: int
+    alignment: int
+    has_default: bool
 
     def __init__(self, struct):
         self.name = text(struct.name)
@@ -69,12 +78,114 @@ class Slot:
             item.scalar = argument[1].scalar
             item.count = UNKNOWN_COUNT
 
+    def fill(self, entries):
+        """Sets the arguments: Values, or objects with address and count."""
+        for item, entry in zip(self.items, entries):
+            if entry.__class__ is Value:
+                item.value = entry.address
+            else:
+                item.address = entry.address
+                item.count = entry.count
 
-class Prepared(Handle):
-    """A fatlink_plan with what Python needs to know of it."""
 
-    __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "_slots", "_values", "_encoded")
-    _free = "plan_free"
+class PreparedPlan(Handle):
+    """A plan of the library, with what Python needs to know of it."""
+
+    __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "state_type", "_slots", "_values",
+                 "_encoded")
+    _prefix = ""  # of the functions of the C interface
+
+    def __init__(self, handle, name, device, *keeps):
+        super().__init__(handle, device, *keeps)
+        self.handle = handle
+        self.device = device
+        self.name = name
+        self.run_function = self._function("run")
+        self.arguments = [self._argument(index) for index in range(self._function("argument_count")(self))]
+        self.by_name = {argument.name: argument for argument in self.arguments}
+        self._encoded = {argument.name: (argument.name.encode(), argument) for argument in self.arguments}
+        self.state_type = None
+        self._slots = {}
+        self._values = {}
+        if device.is_gpu:
+            _forks.register(self)
+
+    def _function(self, name):
+        return getattr(c, self._prefix + name)
+
+    def _argument(self, index):
+        struct = PlanArgumentStruct()
+        raise_error(self._function("get_argument")(self, index, ctypes.byref(struct)))
+        return PlanArgument(struct)
+
+    def fail_after_fork(self):
+        self._as_parameter_ = None
+        self.run_function = _fail_after_fork
+
+    def describe_state(self, transforms):
+        """Finds the type of the plan's state. Of plans with several states it is not known which transform reads which."""
+        is_one = sum(argument.role == "state" for argument in self.arguments) == 1
+        self.state_type = find_state(transforms) if is_one else None
+
+    def require_usable(self):
+        """Raises in a child process of one that prepared the plan for a GPU."""
+        if self._as_parameter_ is None:
+            raise _forks.forked()
+
+    def value(self, name, number) -> Value:
+        """The bytes of a value or size for an argument, kept for the next call with it."""
+        key = (name, number.__class__, number) if number.__class__ in (int, float) else None
+        result = self._values.get(key) if key else None
+        if result is None or number != number or number == 0:  # 0.0 and -0.0 are equal
+            result = Value(pack(number, self.by_name[name]))
+            if key and len(self._values) < 1024:
+                self._values[key] = result
+        return result
+
+    def run(self, stream: int, names: tuple, entries, scratch: int = 0, scratch_bytes: int = 0) -> None:
+        """Queues the launches. `entries`: of each argument a Value, or an object with address, count and scalar."""
+        try:
+            slot = (slots := self._slots[names]).pop()
+        except (KeyError, IndexError):
+            slots = self._slots.setdefault(names, [])
+            slot = Slot(names, self._encoded)
+        slot.fill(entries)
+        error = self.run_function(self.handle, stream, slot.address, len(names), scratch, scratch_bytes)
+        slots.append(slot)
+        if error is not None:
+            raise _explained(error_of(error))
+
+    def sizes(self, names, entries):
+        """The arguments of a question about sizes."""
+        slot = Slot(tuple(names), self._encoded)
+        slot.fill(entries)
+        return slot.array, len(slot.items)
+
+    def extents(self, names, entries, array) -> tuple:
+        """The extents of an array for the sizes that follow from these arguments."""
+        self.require_usable()
+        structs, count = self.sizes(names, entries)
+        values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
+        raise_error(self._function("extents")(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
+        return tuple(values[:dimensions.value])
+
+    def scratch_bytes(self, names, entries) -> int:
+        """The memory of the scratch arrays for the sizes that follow from these arguments."""
+        self.require_usable()
+        structs, count = self.sizes(names, entries)
+        size = ctypes.c_size_t()
+        raise_error(self._function("scratch_bytes")(self, structs, count, ctypes.byref(size)))
+        return size.value
+
+# Plans of GPUs stay loaded until the process ends: work that was queued, or a CUDA graph, may use their code.
+_loaded: list = []
+
+
+class Prepared(PreparedPlan):
+    """A fatlink_plan."""
+
+    __slots__ = ()
+    _free, _prefix = "plan_free", "plan_"
 
     def __init__(self, device, library, transforms, mode):
         request = PlanRequest(library=encode(library, "library"), transform_count=len(transforms), mode=mode_number(mode))
@@ -82,84 +193,26 @@ class Prepared(Handle):
         request.transforms = ctypes.cast(array, type(request.transforms))
         linker = _settings.linker()
         handle = output()
-        check(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
-        super().__init__(handle.value, device, linker)
-        self.handle = handle.value
-        self.device = device
-        self.run_function = c.plan_run
-        self.name = text(c.plan_name(handle))
-        self.arguments = [self._argument(index) for index in range(c.plan_argument_count(handle))]
-        self.by_name = {argument.name: argument for argument in self.arguments}
-        self._encoded = {argument.name: (argument.name.encode(), argument) for argument in self.arguments}
-        self._slots = {}
-        self._values = {}
+        raise_error(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
+        super().__init__(handle.value, text(c.plan_name(handle)), device, linker)
+        self.describe_state(transforms)
         if device.is_gpu:
-            _forks.on_gpu(self)
-
-    def _argument(self, index):
-        struct = PlanArgumentStruct()
-        check(c.plan_get_argument(self, index, ctypes.byref(struct)))
-        return PlanArgument(struct)
+            _loaded.append(self)
 
     @property
     def image(self) -> PlanImage:
+        self.require_usable()
         return PlanImage(c.plan_image(self), self)
 
-    def fail_after_fork(self):
-        self._as_parameter_ = None
-        self.run_function = _fail_after_fork
 
-    def value(self, name, number) -> Value:
-        """The bytes of a value or size for an argument, kept for the next call with it."""
-        key = (name, number.__class__, number) if number.__class__ in (int, float) else None
-        known = self._values.get(key) if key else None
-        if known is None or number != number or number == 0:  # 0.0 and -0.0 are equal
-            known = Value(pack(number, self.by_name[name]))
-            if key and len(self._values) < 1024:
-                self._values[key] = known
-        return known
+class LivePrepared(PreparedPlan):
+    """The published version of a live plan, whose arguments every version has. The live plan owns it."""
 
-    def run(self, stream: int, names: tuple, entries, scratch: int = 0, scratch_bytes: int = 0) -> None:
-        """Queues the launches. `entries`: of each argument a Value, or an object with address, count and scalar."""
-        try:
-            slot = (free := self._slots[names]).pop()
-        except (KeyError, IndexError):
-            free = self._slots.setdefault(names, [])
-            slot = Slot(names, self._encoded)
-        for item, entry in zip(slot.items, entries):
-            if entry.__class__ is Value:
-                item.value = entry.address
-            else:
-                item.address = entry.address
-                item.count = entry.count
-        error = self.run_function(self.handle, stream, slot.address, len(names), scratch, scratch_bytes)
-        free.append(slot)
-        if error is not None:
-            raise _explained(error_of(error))
+    __slots__ = ()
+    _prefix = "live_plan_"
 
-    def sizes(self, names, entries):
-        """The arguments of a question about sizes."""
-        slot = Slot(tuple(names), self._encoded)
-        for item, entry in zip(slot.items, entries):
-            if entry.__class__ is Value:
-                item.value = entry.address
-            else:
-                item.address, item.count = entry.address, entry.count
-        return slot.array, len(slot.items)
-
-    def extents(self, names, entries, array) -> tuple:
-        """The extents of an array for the sizes that follow from these arguments."""
-        structs, count = self.sizes(names, entries)
-        values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
-        check(c.plan_extents(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
-        return tuple(values[:dimensions.value])
-
-    def scratch_bytes(self, names, entries) -> int:
-        """The memory of the scratch arrays for the sizes that follow from these arguments."""
-        structs, count = self.sizes(names, entries)
-        size = ctypes.c_size_t()
-        check(c.plan_scratch_bytes(self, structs, count, ctypes.byref(size)))
-        return size.value
+    def __del__(self):
+        pass
 
 
 def _explained(error):

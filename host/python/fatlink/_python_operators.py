@@ -71,17 +71,18 @@ def _first_line(cause):
 
 
 def _result_of_map(function, elements, mode):
-    """The element type of a map's results: that of the inputs, unless the function makes another kind of number."""
+    """The element type of a map's results: the inputs' one, where they have one and the function makes that kind of number;
+    otherwise what Numba infers, which holds every result."""
     _, types = _numba()
     _, inferred = _compile(function, tuple(getattr(types, _computed_name(element)) for element in elements), mode)
     name = "bool" if str(inferred) in ("bool", "boolean") else str(inferred)
     result = number_type(name)
     if result is None or not result.cuda_name:
         raise UsageError(f"the Python function returns {name}", input="op", hint="return a number, or pass dtype=")
-    widest = max((element for element in elements), key=lambda element: (element.name.find("float") >= 0, element.bytes))
-    is_float = "float" in name
-    if name != "bool" and not widest.is_bool and is_float == ("float" in widest.name):
-        return widest
+    first = elements[0]
+    if name != "bool" and not first.is_bool and all(element is first for element in elements) and (
+            ("float" in name) == ("float" in first.name)):
+        return first
     return result
 
 
@@ -91,7 +92,7 @@ def _declarations(base, elements, result):
     parameters = {"combine": "ab", "less": "ab", "keep": "x", "bin": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
     types = [elements[0]] * len(parameters) if not base.startswith("map") else elements
     declared = ", ".join(_c_name(element) for element in types)
-    given = ", ".join(f"static_cast<{_c_name(element)}>({letter})" for element, letter in zip(types, parameters))
+    arguments = ", ".join(f"static_cast<{_c_name(element)}>({letter})" for element, letter in zip(types, parameters))
     macro = {
         "combine": f"FATLINK_COMBINE({names[0]}_, a, b)", "less": f"FATLINK_LESS({names[0]}_, a, b)",
         "keep": f"FATLINK_KEEP({names[0]}_, x)", "bin": f"FATLINK_BIN({names[0]}_, x)"}.get(base)
@@ -105,17 +106,17 @@ def _declarations(base, elements, result):
     returned = {"less": "bool", "keep": "bool", "bin": "unsigned"}.get(base, "result")
     return (f"{_HEADERS}{aliases}using result = {result.cuda_name};\n"
             f'extern "C" __device__ {c_result} {_SYMBOL}({declared});\n'
-            f"{macro}\n{{\n  return static_cast<{returned}>({_SYMBOL}({given}));\n}}\n")
+            f"{macro}\n{{\n  return static_cast<{returned}>({_SYMBOL}({arguments}));\n}}\n")
 
 
-def result_of(function, base, elements, mode, stated):
+def result_of(function, base, elements, mode, dtype):
     """The type of what the function returns, as the hook writes it."""
     if base not in _BASES:
         raise UsageTypeError(f"a Python function cannot define both hooks of {base}", input="op",
                              hint="pass CUDA source with a macro for each, or an installed name")
     if not base.startswith("map"):
         return elements[0]
-    return stated or _result_of_map(function, elements, mode)
+    return dtype or _result_of_map(function, elements, mode)
 
 
 def compile_function(function, base, contract, elements, mode, result):
@@ -124,9 +125,9 @@ def compile_function(function, base, contract, elements, mode, result):
     returned = {"less": types.uint8, "keep": types.uint8, "bin": types.uint32}.get(base) or getattr(
         types, "uint8" if result.is_bool else _computed_name(result))
     count = 2 if base in ("combine", "less") else len(elements) if base.startswith("map") else 1
-    given = [getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
+    arguments = [getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
                                                                      else elements)][:count]
-    code, _ = _compile(function, returned(*given), mode)
+    code, _ = _compile(function, returned(*arguments), mode)
     name = getattr(function, "__name__", "operator").strip("<>")
     hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu")
     return [hook, Input.from_bytes(code, f"{name} of Python")]

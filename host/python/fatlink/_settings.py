@@ -3,8 +3,8 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, check, encode, output)
-from ._errors import UsageError
+from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, raise_error, encode, output, unsigned)
+from ._errors import UsageError, UsageTypeError
 
 
 class Cache(Handle):
@@ -25,7 +25,11 @@ class Compiler(Handle):
 _values = {"in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
            "compile_memory_limit_mib": 0, "nvjitlink": None, "nvrtc": None, "libnvvm": None, "cache": True,
            "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0}
+_BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_limit_mib": 32, "cache_folder_limit": 64,
+         "cache_memory_limit": 64}
+_PATHS = ("nvjitlink", "nvrtc", "libnvvm", "cache_folder")
 _made: dict = {}
+changes: list = []  # functions that forget what was made with other settings
 _lock = _forks.make_lock()
 
 
@@ -42,9 +46,24 @@ def configure(**settings) -> None:
     for name in settings:
         if name not in _values:
             raise UsageError(f"configure has no setting {name}", input=name, hint=f"settings: {', '.join(_values)}")
+    settings = {name: _checked(name, value) for name, value in settings.items()}
     with _lock:
         _values.update(settings)
         _made.clear()
+    for forget in changes:
+        forget()
+
+
+def _checked(name, value):
+    if name in _BITS:
+        return unsigned(value, name, _BITS[name])
+    if name in _PATHS:
+        if value is not None:
+            encode(value, name)
+        return value
+    if not isinstance(value, bool):
+        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass True or False")
+    return value
 
 
 def _optional(name):
@@ -53,7 +72,7 @@ def _optional(name):
 
 def _make(cls, create, settings):
     handle = output()
-    check(create(ctypes.byref(settings), ctypes.byref(handle)))
+    raise_error(create(ctypes.byref(settings), ctypes.byref(handle)))
     return cls(handle.value)
 
 
@@ -78,9 +97,9 @@ def _cache_handle():
 
 
 def _with_cache(cls, create, settings):
-    made = _make(cls, create, settings)
-    made._keeps = (cache(),)  # is freed after it
-    return made
+    result = _make(cls, create, settings)
+    result._keeps = (cache(),)  # is freed after it
+    return result
 
 
 def linker() -> Linker:

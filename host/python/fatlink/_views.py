@@ -32,6 +32,7 @@ class ArrayKind:
 
     name = ""
     is_ordered = True  # whether work on current_stream() follows the work that made an array, and precedes its next use
+    is_of_classes = True  # whether an array's class tells its kind
     index_type = "uint64"  # of counts that fatlink makes
 
     def view(self, array) -> View:
@@ -43,11 +44,23 @@ class ArrayKind:
         raise UsageError(f"fatlink makes no arrays of {type(like.array).__module__}.{type(like.array).__qualname__}",
                          hint="pass the results' arrays: out=")
 
-    def make(self, like: View, shape: tuple, element) -> View:
-        """A new array for results."""
-        made = self.view(self.empty(like, shape, element))
-        made.read_only = False
-        return made
+    def make(self, like: View, shape: tuple, element, stream=None) -> View:
+        """A new array for results, which `stream` writes: the framework's allocator orders the reuse of memory by streams."""
+        if stream is None:
+            return self.make_now(like, shape, element)
+        with self.using(stream, like.place):
+            return self.make_now(like, shape, element)
+
+    def make_now(self, like: View, shape: tuple, element) -> View:
+        """A new array for results, in the current stream."""
+        result = self.view(self.empty(like, shape, element))
+        result.read_only = False
+        return result
+
+    def using(self, stream, place: int):
+        """A context manager in which `stream` is the framework's current one; nothing where it has none."""
+        from contextlib import nullcontext
+        return nullcontext()
 
     def current_stream(self, place: int) -> int:
         """The caller's current stream on a GPU."""
@@ -58,6 +71,9 @@ class ArrayKind:
 
     def other_current_device(self, place: int):
         """A context manager for calls on a GPU that is not the framework's current one, otherwise None."""
+
+    def mark_written(self, array):
+        """Tells the framework that a call writes to an array of the caller."""
 
     def first(self, array, count: int):
         """The first elements of an array."""
@@ -75,7 +91,10 @@ def view(array) -> View:
     """What fatlink sees of `array`."""
     viewer = _viewers.get(type(array))
     if viewer is None:
-        viewer = _viewers[type(array)] = _find_kind(array).view
+        kind = _find_kind(array)
+        viewer = kind.view
+        if kind.is_of_classes:
+            _viewers[type(array)] = viewer
     return viewer(array)
 
 
@@ -85,7 +104,8 @@ def _find_kind(array) -> ArrayKind:
         kind = _array_kinds.kind_of_module(cls.__module__.partition(".")[0])
         if kind is not None and kind.is_array(array):
             return kind
-    if "__cuda_array_interface__" in dir(array) or hasattr(type(array), "__dlpack__"):
+    if any(hasattr(type(array), name) or name in getattr(array, "__dict__", ()) for name in (
+            "__cuda_array_interface__", "__dlpack__")):
         return _array_kinds.kind_of_module("fatlink")
     raise not_an_array(array)
 
@@ -93,7 +113,7 @@ def _find_kind(array) -> ArrayKind:
 def not_an_array(array):
     name = f"{type(array).__module__}.{type(array).__qualname__}"
     if type(array).__name__ == "PyCapsule":
-        return UsageTypeError("a DLPack capsule was given, which can be consumed once only",
+        return UsageTypeError("a DLPack capsule was given, which can be consumed only once",
                               hint="pass the array that made it: fatlink calls __dlpack__ itself")
     hint = "pass an array of PyTorch, CuPy, JAX or NumPy, or one with __cuda_array_interface__ or __dlpack__"
     if isinstance(array, (list, tuple, int, float)):
@@ -128,19 +148,30 @@ def require_one_place(views: dict):
     return HOST if first is None else first.place
 
 
-def stream_handle(stream) -> int:
-    """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__."""
+def stream_handle(stream, place: int = HOST) -> int:
+    """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__, for work on a GPU."""
+    handle = _handle_of(stream)
+    if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64:
+        raise UsageTypeError(f"stream is {stream!r}", input="stream",
+                             hint="pass a stream of PyTorch or CuPy, an object with __cuda_stream__, or the CUstream as an integer")
+    ordinal = next((value for value in (getattr(stream, name, None) for name in ("device_index", "device_id"))
+                    if isinstance(value, int) and value >= 0), place)
+    if place not in (HOST, ordinal):
+        raise UsageError(f"the stream is of gpu:{ordinal}, the arrays are in {place_name(place)}", input="stream",
+                         code="several-devices", hint="pass a stream of the arrays' GPU")
+    return handle
+
+
+def _handle_of(stream):
     if isinstance(stream, int):
         return stream
-    for attribute in ("cuda_stream", "ptr"):
-        handle = getattr(stream, attribute, None)
-        if isinstance(handle, int):
-            return handle
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is not None:
-        return int((protocol() if callable(protocol) else protocol)[1])
-    raise UsageTypeError(f"stream is {stream!r}", hint="pass a stream of PyTorch or CuPy, an object with __cuda_stream__, or the "
-                                                       "CUstream as an integer")
+        version, handle = protocol() if callable(protocol) else protocol
+        return handle if version == 0 else None
+    cls = type(stream)
+    is_of_cupy = cls.__module__.partition(".")[0] == "cupy" and cls.__name__.endswith("Stream")
+    return getattr(stream, "ptr" if is_of_cupy else "cuda_stream", None)
 
 
 def imported(name: str):

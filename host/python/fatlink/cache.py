@@ -8,7 +8,7 @@
 import ctypes
 
 from . import _settings
-from ._c_interface import CacheStatistics, c, check, text
+from ._c_interface import CacheStatistics, c, raise_error, text
 from ._errors import UsageError
 
 
@@ -28,15 +28,15 @@ def statistics() -> dict:
     """Numbers of the user's folder, over all processes that used it: usable, entries, bytes, limit, hits, misses, stored,
     evicted, faults."""
     numbers = CacheStatistics()
-    check(c.cache_get_statistics(_opened(), ctypes.byref(numbers)))
+    raise_error(c.cache_get_statistics(_opened(), ctypes.byref(numbers)))
     return {name: getattr(numbers, name) for name, _ in CacheStatistics._fields_ if name != "size"}
 
 
 def prune() -> None:
     """Removes damaged entries, files of dead processes, and entries above the limit."""
-    check(c.cache_prune(_opened()))
+    raise_error(c.cache_prune(_opened()))
 
 
 def clear() -> None:
     """Removes every entry."""
-    check(c.cache_clear(_opened()))
+    raise_error(c.cache_clear(_opened()))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <mutex>
 #include <optional>
 
 #include "c_interface/argument_list.hpp"
@@ -6,6 +7,7 @@
 #include "c_interface/handles.hpp"
 #include "c_interface/launch.hpp"
 #include "c_interface/live_settings.hpp"
+#include "c_interface/plan_description.hpp"
 #include "c_interface/read_link.hpp"
 #include "c_interface/struct_output.hpp"
 
@@ -42,6 +44,21 @@ auto with_arguments(live_plan const& live, fatlink_argument const* arguments, st
   if (has_unstated_value(arguments, count)) plan = live.plan();
   argument_list const given(arguments, count, plan ? &*plan : nullptr);
   return work(given.span());
+}
+
+/// What calls of any version pass, in the order of the first plan that this is called with. They do
+/// not change afterwards.
+std::vector<fatlink_live_plan::argument> const& arguments_of(fatlink_live_plan const& live,
+                                                             launch_plan const& published)
+{
+  std::lock_guard const lock(live.mutex);
+  if (!live.arguments.empty()) return live.arguments;
+  std::vector<fatlink_live_plan::argument> arguments;
+  for (auto const& argument : published.arguments)
+    if (argument.role != argument_role::scratch)
+      arguments.push_back({argument.name, type_name_of(argument)});
+  live.arguments = std::move(arguments);
+  return live.arguments;
 }
 
 }  // namespace
@@ -87,6 +104,17 @@ void fatlink_live_module_free(fatlink_live_module* module)
   delete module;
 }
 
+size_t fatlink_live_kernel_parameter_count(fatlink_live_kernel const* kernel)
+{
+  return kernel == nullptr ? 0 : kernel->kernel.parameter_sizes().size();
+}
+
+size_t fatlink_live_kernel_parameter_bytes(fatlink_live_kernel const* kernel, size_t index)
+{
+  if (index >= fatlink_live_kernel_parameter_count(kernel)) return 0;
+  return kernel->kernel.parameter_sizes()[index];
+}
+
 fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel const* kernel, void* stream,
                                           fatlink_launch_shape const* shape, void* const* arguments,
                                           size_t count)
@@ -117,6 +145,39 @@ fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan, fatlink_input con
                                       size_t count, fatlink_swap_report* report)
 {
   return guarded([&] { swap_live(required(plan, "plan").plan, inputs, count, report); });
+}
+
+size_t fatlink_live_plan_argument_count(fatlink_live_plan const* plan)
+{
+  if (plan == nullptr) return 0;
+  return value_or(std::size_t{0}, [&] { return arguments_of(*plan, plan->plan.plan()).size(); });
+}
+
+fatlink_error* fatlink_live_plan_get_argument(fatlink_live_plan const* plan, size_t index,
+                                              fatlink_plan_argument* argument)
+{
+  return guarded([&] {
+    struct_output const result(argument, "argument");
+    auto const& live = required(plan, "plan");
+    auto const published = live.plan.plan();
+    auto const& all = arguments_of(live, published);
+    check_index(index, all.size(), "arguments");
+    result.set(describe(*published.find(all[index].name), all[index].name, all[index].type_name));
+  });
+}
+
+fatlink_error* fatlink_live_plan_extents(fatlink_live_plan const* plan,
+                                         fatlink_argument const* sizes, size_t count,
+                                         char const* array, uint64_t* extents, size_t capacity,
+                                         size_t* dimensions)
+{
+  return guarded([&] {
+    extents_output const result(array, extents, capacity, dimensions);
+    auto const& live = required(plan, "plan").plan;
+    auto const all =
+        with_arguments(live, sizes, count, [&](auto const& given) { return live.extents(given); });
+    result.set(live.plan(), all);
+  });
 }
 
 fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan const* plan,

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "c_interface/argument_list.hpp"
 #include "c_interface/enumerations.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
+#include "c_interface/plan_description.hpp"
 #include "c_interface/read_link.hpp"
 #include "c_interface/struct_output.hpp"
 #include "device/link_options_for.hpp"
-#include "device/misuse.hpp"
 #include "plan/library_plan.hpp"
-#include "util/text/format.hpp"
 
 namespace fatlink::c {
 namespace {
@@ -32,33 +29,12 @@ fatlink_plan* make_plan(prepared_plan prepared)
 {
   std::vector<std::string> type_names;
   for (auto const& argument : prepared.plan().arguments)
-    type_names.push_back(argument.type ? to_string(*argument.type) : std::string());
+    type_names.push_back(type_name_of(argument));
   auto target = prepared.image().target.name();
   // The plan owns it.
   std::shared_ptr<linked_image const> image(std::shared_ptr<void>(), &prepared.image());
   return new fatlink_plan{
       std::move(prepared), std::move(type_names), {std::move(image), std::move(target)}};
-}
-
-fatlink_plan_argument describe(plan_argument const& argument, std::string const& type_name)
-{
-  auto const own = argument.type && !argument.shape.empty() ? argument.type->alignment : 0;
-  return {.size = sizeof(fatlink_plan_argument),
-          .name = argument.name.c_str(),
-          .role = role_of(argument.role),
-          .scalar = argument.type ? scalar_of(argument.type->kind) : FATLINK_SCALAR_UNSTATED,
-          .element_bytes = argument.type ? argument.type->size : 0,
-          .type_name = type_name.c_str(),
-          .dimensions = static_cast<std::uint32_t>(argument.shape.size()),
-          .alignment = static_cast<std::uint32_t>(std::max(own, argument.alignment)),
-          .has_default = argument.default_value ? 1 : 0,
-          .reserved = 0};
-}
-
-[[noreturn]] void fail_array(launch_plan const& plan, std::string const& name)
-{
-  detail::fail_use(detail::format("plan {} has no array {}", plan.name, name), name,
-                   "pass the name of an argument with dimensions");
 }
 
 }  // namespace
@@ -99,7 +75,8 @@ fatlink_error* fatlink_plan_get_argument(fatlink_plan const* plan, size_t index,
     struct_output const result(argument, "argument");
     auto const& prepared = required(plan, "plan");
     check_index(index, prepared.type_names.size(), "arguments");
-    result.set(describe(prepared.plan.plan().arguments[index], prepared.type_names[index]));
+    auto const& described = prepared.plan.plan().arguments[index];
+    result.set(describe(described, described.name, prepared.type_names[index]));
   });
 }
 
@@ -108,16 +85,10 @@ fatlink_error* fatlink_plan_extents(fatlink_plan const* plan, fatlink_argument c
                                     size_t capacity, size_t* dimensions)
 {
   return guarded([&] {
-    auto& result = output(dimensions, "dimensions");
+    extents_output const result(array, extents, capacity, dimensions);
     auto const& prepared = required(plan, "plan").plan;
-    auto const name = required_text(array, "array");
-    auto const target = list(extents, capacity, "extents");
     argument_list const arguments(sizes, count, &prepared.plan());
-    auto const all = prepared.extents(arguments.span());
-    auto const match = all.arrays.find(name);
-    if (match == all.arrays.end()) fail_array(prepared.plan(), name);
-    std::copy_n(match->second.begin(), std::min(capacity, match->second.size()), target.begin());
-    result = match->second.size();
+    result.set(prepared.plan(), prepared.extents(arguments.span()));
   });
 }
 

@@ -82,5 +82,13 @@ struct fatlink_live_kernel {
 };
 
 struct fatlink_live_plan {
+  /// An argument that callers pass, with texts of it.
+  struct argument {
+    std::string name;
+    std::string type_name;
+  };
+
   fatlink::live_plan plan;
+  mutable std::mutex mutex = {};
+  mutable std::vector<argument> arguments = {};  ///< of every version; empty until asked for
 };

@@ -63,13 +63,13 @@ struct live_module::state {
   }
 
   /// The place of a kernel among those that callers hold. With the lock of callers.
-  std::size_t index_of(std::string const& name, untyped_kernel kernel)
+  std::size_t index_of(std::string const& name, std::vector<std::size_t> const& sizes,
+                       untyped_kernel kernel)
   {
     auto const entry = std::ranges::find(known, name, &known_kernel::name);
     auto const index = static_cast<std::size_t>(entry - known.begin());
     if (entry != known.end()) return index;
-    auto const sizes = kernel.parameter_sizes();
-    known.push_back({name, {sizes.begin(), sizes.end()}});
+    known.push_back({name, sizes});
     swaps.versions().change([&](detail::version_content& content) {
       content_of(content).kernels.push_back(std::move(kernel));
     });
@@ -81,21 +81,39 @@ struct live_module::state {
 };
 
 struct untyped_live_kernel::state {
+  /// With the lock of callers.
+  state(std::shared_ptr<live_module::state> live, std::string const& name, untyped_kernel kernel)
+      : module(std::move(live)),
+        parameter_sizes(kernel.parameter_sizes().begin(), kernel.parameter_sizes().end()),
+        index(module->index_of(name, parameter_sizes, std::move(kernel)))
+  {
+  }
+
   std::shared_ptr<live_module::state> module;
+  std::vector<std::size_t> parameter_sizes;
   std::size_t index;
 };
+
+untyped_live_kernel::state const& untyped_live_kernel::contents() const
+{
+  if (state_) return *state_;
+  detail::fail_use("the kernel was moved from", "the kernel", "use the object that it was moved to",
+                   error_code::moved_from);
+}
+
+std::span<std::size_t const> untyped_live_kernel::parameter_sizes() const
+{
+  return contents().parameter_sizes;
+}
 
 void untyped_live_kernel::launch_raw(stream_view stream, launch_shape const& shape,
                                      std::span<void* const> arguments) const
 {
-  if (!state_)
-    detail::fail_use("the kernel was moved from", "the kernel",
-                     "use the object that it was moved to", error_code::moved_from);
+  auto const& live = contents();
   untyped_kernel const* kernel = nullptr;
-  detail::live_call const call(state_->module->swaps.versions(), stream,
-                               [&](detail::version_content& content) {
-                                 kernel = &content_of(content).kernels[state_->index];
-                               });
+  detail::live_call const call(
+      live.module->swaps.versions(), stream,
+      [&](detail::version_content& content) { kernel = &content_of(content).kernels[live.index]; });
   kernel->launch_raw(stream, shape, arguments);
 }
 
@@ -149,9 +167,8 @@ untyped_live_kernel live_module::find_kernel(std::string const& name) const
 {
   auto const lock = contents().swaps.lock_callers();
   auto kernel = state_->published().find_kernel(name);
-  auto const index = state_->index_of(name, std::move(kernel));
-  return untyped_live_kernel(std::make_shared<untyped_live_kernel::state const>(
-      untyped_live_kernel::state{state_, index}));
+  return untyped_live_kernel(
+      std::make_shared<untyped_live_kernel::state const>(state_, name, std::move(kernel)));
 }
 
 untyped_live_kernel live_module::find_kernel(std::string const& name,
@@ -160,9 +177,8 @@ untyped_live_kernel live_module::find_kernel(std::string const& name,
   auto const lock = contents().swaps.lock_callers();
   auto kernel = state_->published().find_kernel(name);
   detail::check_kernel_parameters(name, kernel.parameter_sizes(), parameter_sizes);
-  auto const index = state_->index_of(name, std::move(kernel));
-  return untyped_live_kernel(std::make_shared<untyped_live_kernel::state const>(
-      untyped_live_kernel::state{state_, index}));
+  return untyped_live_kernel(
+      std::make_shared<untyped_live_kernel::state const>(state_, name, std::move(kernel)));
 }
 
 live_version live_module::current() const

@@ -201,6 +201,12 @@ std::uint64_t live_plan::version() const
   return contents().with_plan([](prepared_plan const&, std::uint64_t number) { return number; });
 }
 
+plan_extents live_plan::extents(std::span<call_argument const> sizes) const
+{
+  return contents().with_plan(
+      [&](prepared_plan const& plan, std::uint64_t) { return plan.extents(sizes); });
+}
+
 std::size_t live_plan::scratch_bytes(std::span<call_argument const> sizes) const
 {
   return contents().with_plan(

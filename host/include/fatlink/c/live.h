@@ -56,6 +56,11 @@ FATLINK_C_API uint64_t fatlink_live_module_version(fatlink_live_module const* mo
 /** Frees it; the last of it and its kernels waits for their work. NULL is ignored. */
 FATLINK_C_API void fatlink_live_module_free(fatlink_live_module* module);
 
+/** How many parameters the kernel has, in every version. */
+FATLINK_C_API size_t fatlink_live_kernel_parameter_count(fatlink_live_kernel const* kernel);
+/** The size of a parameter in bytes, in every version; 0: the index is too large. */
+FATLINK_C_API size_t fatlink_live_kernel_parameter_bytes(fatlink_live_kernel const* kernel,
+                                                         size_t index);
 /** Queues a launch of the published version, as fatlink_kernel_launch. Errors: usage, device. */
 FATLINK_C_API fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel const* kernel,
                                                         void* stream,
@@ -75,6 +80,20 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_create(fatlink_device* device,
 FATLINK_C_API fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan,
                                                     fatlink_input const* const* inputs,
                                                     size_t count, fatlink_swap_report* report);
+/** How many arguments calls can pass: those of the plan without scratch arrays. Every version has
+    the same ones, in the same order here. 0: no version is published. */
+FATLINK_C_API size_t fatlink_live_plan_argument_count(fatlink_live_plan const* plan);
+/** As fatlink_plan_get_argument, of the arguments that fatlink_live_plan_argument_count counts. The
+    alignment is that of the published version; the texts live as long as the live plan.
+    Errors: usage. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_get_argument(fatlink_live_plan const* plan,
+                                                            size_t index,
+                                                            fatlink_plan_argument* argument);
+/** As fatlink_plan_extents, of the published version. Errors: usage, file. */
+FATLINK_C_API fatlink_error* fatlink_live_plan_extents(fatlink_live_plan const* plan,
+                                                       fatlink_argument const* sizes, size_t count,
+                                                       char const* array, uint64_t* extents,
+                                                       size_t capacity, size_t* dimensions);
 /** As fatlink_plan_scratch_bytes, of the published version. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan const* plan,
                                                              fatlink_argument const* sizes,
