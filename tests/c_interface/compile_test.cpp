@@ -85,7 +85,8 @@ TEST_F(CCompile, RefusesMalformedOptions)
 {
   auto stated = options();
   stated.ftz = 3;
-  fail_usage(compile(k_source, stated), "options.ftz is 3, which is no fatlink_choice");
+  fail_usage(compile(k_source, stated),
+             "options.ftz is 3, which is not a constant of fatlink_choice");
   stated = options();
   stated.standard = "c++99";
   fail_usage(compile(k_source, stated), "c++99");

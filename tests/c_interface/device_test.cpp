@@ -74,8 +74,13 @@ TEST_F(CDevice, NeverOpensAnotherDevice)
 {
   fatlink_device* device = nullptr;
   auto const missing = "gpu:" + std::to_string(fatlink_gpu_count());
-  fail(fatlink_device_open(missing.c_str(), nullptr, &device), FATLINK_ERROR_UNAVAILABLE, "");
+  fixtures::c_error const error(fatlink_device_open(missing.c_str(), nullptr, &device));
   EXPECT_EQ(device, nullptr);
+  ASSERT_NE(error, nullptr);
+  EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_UNAVAILABLE);
+  EXPECT_THAT(fatlink_error_message(error.get()),
+              testing::AnyOf(testing::StartsWith(missing + ": no such GPU"),
+                             testing::StartsWith("no CUDA driver to run on: ")));
 }
 
 TEST_F(CDevice, EndsKernelsAtTheInstructionBudget)

@@ -128,13 +128,13 @@ TEST_F(CLink, RefusesMalformedOptions)
   fail_usage(check(stated), "sm_1");
   stated = options();
   stated.mode = 7;
-  fail_usage(check(stated), "mode is 7, which is no fatlink_link_mode");
+  fail_usage(check(stated), "mode is 7, which is not a constant of fatlink_link_mode");
   stated = options();
   stated.emit = -1;
-  fail_usage(check(stated), "emit is -1, which is no fatlink_image_kind");
+  fail_usage(check(stated), "emit is -1, which is not a constant of fatlink_image_kind");
   stated = options();
   stated.ftz = 2;
-  fail_usage(check(stated), "options.ftz is 2, which is no fatlink_choice");
+  fail_usage(check(stated), "options.ftz is 2, which is not a constant of fatlink_choice");
   stated = options();
   stated.max_registers = 1;
   fail_usage(check(stated), "max_registers");

@@ -3,6 +3,7 @@
 // kernels may do with mapped memory.
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "c_interface_fixture.hpp"
@@ -69,6 +70,19 @@ TEST_F(CMemory, OfTheHostMayBeReadOnly)
   succeed(fatlink_buffer_map_host(device_.get(), values.data(), 4, 1, result_of(buffer)));
   fail(fatlink_buffer_fill(buffer.get(), 7, nullptr), FATLINK_ERROR_DEVICE, "read-only");
   EXPECT_EQ(values, values_);
+}
+
+TEST_F(CMemory, OfTheHostIsInItsAddressSpace)
+{
+  auto values = values_;
+  fatlink_buffer* none = nullptr;
+  for (auto const bytes : {SIZE_MAX, SIZE_MAX / 2, (std::size_t{1} << 44U) + 1})
+    fail_usage(fatlink_buffer_map_host(device_.get(), values.data(), bytes, 0, &none),
+               std::to_string(bytes) + " bytes of the host cannot be mapped");
+  EXPECT_EQ(none, nullptr);
+  auto* const last = reinterpret_cast<void*>(UINTPTR_MAX - 2);  // NOLINT: an address only
+  fail_usage(fatlink_buffer_map_host(device_.get(), last, 4, 0, &none),
+             "4 bytes of the host cannot be mapped");
 }
 
 TEST_F(CMemory, RefusesNull)

@@ -36,6 +36,25 @@ TEST_F(CPlan, RunsOnMemoryOfTheHost)
   EXPECT_EQ(sum_, k_sum);
 }
 
+TEST_F(CPlan, IsOfALibraryThatWasRead)
+{
+  auto const path = places::corpus("weighted_sum.fatbin");
+  auto const library = fixtures::read_c_input(path);
+  fatlink_plan_request request = {};
+  request.size = sizeof request;
+  request.library_input = library.get();
+  auto const* const transform = transform_.get();
+  request.transforms = &transform;
+  request.transform_count = 1;
+  request.mode = FATLINK_MODE_PTX;
+  c_plan plan;
+  succeed(fatlink_plan_prepare(device_.get(), linker_.get(), &request, result_of(plan)));
+  EXPECT_STREQ(fatlink_plan_name(plan.get()), "weighted_sum");
+  request.library = path.c_str();
+  fail_usage(fatlink_plan_prepare(device_.get(), linker_.get(), &request, result_of(plan)),
+             "request has both a library and a library_input");
+}
+
 TEST_F(CPlan, DescribesItsArguments)
 {
   EXPECT_STREQ(fatlink_plan_name(plan_.get()), "weighted_sum");
@@ -146,7 +165,7 @@ TEST_F(CPlan, RefusesMalformedArguments)
       2, [](auto& a) { a.element_bytes = 0; }, "argument n is a value of an unknown size");
   refuse(
       2, [](auto& a) { a.scalar = 17; },
-      "argument n has the scalar 17, which is no fatlink_scalar");
+      "argument n has the scalar 17, which is not a constant of fatlink_scalar");
   refuse(
       2, [](auto& a) { a.scalar = FATLINK_INT32; },
       "argument n has elements of 8 bytes; int32 has 4");

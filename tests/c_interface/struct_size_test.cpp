@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Structs of callers that were compiled with older or newer headers.
+#include <array>
+#include <cstdint>
+
 #include "c_interface/struct_output.hpp"
 #include "c_interface_fixture.hpp"
 
@@ -28,6 +31,9 @@ template <>
 constexpr std::size_t c::k_first_size<options> = 16;
 
 namespace {
+
+/// Sizes of structs that were not initialized.
+constexpr std::array<std::size_t, 6> k_garbage{0, 15, 17, 4104, SIZE_MAX, std::size_t{1} << 47U};
 
 /// What the library reads of `given`.
 template <typename Given>
@@ -64,12 +70,13 @@ TEST(StructSize, NewerMembersAreRefused)
 
 TEST(StructSize, SizesThatWereNotSetAreRefused)
 {
-  for (auto const size : {std::size_t{0}, std::size_t{15}})
+  for (auto const size : k_garbage)
     fail_usage(c::guarded([&] {
                  options const given{.size = size, .first = 1, .second = 2};
                  (void)c::required_struct(&given, "options");
                }),
-               "the size of options is " + std::to_string(size) + "; it has at least 16 bytes");
+               "the size of options is " + std::to_string(size) +
+                   "; it must be a multiple of 8 from 16 to 4096");
 }
 
 TEST(StructSize, OptionalStructsAreZeroByDefault)
@@ -102,4 +109,18 @@ TEST(StructSize, OutputsWithoutSizeAreRefused)
              "the size of target is 0");
   fail_usage(c::guarded([&] { c::struct_output<options>(nullptr, "target").set({}); }),
              "target is NULL");
+}
+
+TEST(StructSize, OutputsWithGarbageAsSizeAreNotFilled)
+{
+  for (auto const size : k_garbage) {
+    std::array<newer_options, 2> target{};
+    target[0].known = {.size = size, .first = 5, .second = 6};
+    target[1].third = 7;
+    fail_usage(c::guarded([&] { c::struct_output(&target[0].known, "target").set({}); }),
+               "the size of target is " + std::to_string(size) + ";");
+    EXPECT_EQ(target[0].known.first, 5U);
+    EXPECT_EQ(target[0].known.second, 6U);
+    EXPECT_EQ(target[1].third, 7U);
+  }
 }

@@ -40,6 +40,33 @@ class CThreads : public fixtures::c_plans {
     succeed(fatlink_buffer_read_now(buffer.get(), 0, &value, sizeof value));
     EXPECT_EQ(value, 42);
   }
+
+  /// Runs a plan that all threads share on memory of the calling one.
+  void run(fatlink_plan const* plan) const
+  {
+    float sum = 0;
+    c_buffer out;
+    succeed(fatlink_buffer_map_host(device_.get(), &sum, sizeof sum, 0, result_of(out)));
+    auto given = arguments();
+    given[1].address = fatlink_buffer_address(out.get());
+    succeed(fatlink_plan_run(plan, nullptr, given.data(), given.size(), 0, 0));
+    EXPECT_EQ(sum, k_sum);
+  }
+
+  /// Calls work() and run() in a child process, which ends if it waits for ever.
+  void use_in_child(fatlink_plan const* plan) const
+  {
+    auto const child = ::fork();
+    if (child == 0) {
+      ::alarm(60);
+      run(plan);
+      work();
+      ::_exit(HasFailure() ? 1 : 0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
 };
 
 }  // namespace
@@ -57,29 +84,27 @@ TEST_F(CThreads, RunOnePlanAtOnce)
 {
   auto const plan = prepare();
   std::vector<std::jthread> threads;
-  for (int i = 0; i < 16; ++i)
-    threads.emplace_back([&] {
-      float sum = 0;
-      c_buffer out;
-      succeed(fatlink_buffer_map_host(device_.get(), &sum, sizeof sum, 0, result_of(out)));
-      auto given = arguments();
-      given[1].address = fatlink_buffer_address(out.get());
-      succeed(fatlink_plan_run(plan.get(), nullptr, given.data(), given.size(), 0, 0));
-      EXPECT_EQ(sum, k_sum);
-    });
+  for (int i = 0; i < 16; ++i) threads.emplace_back([&] { run(plan.get()); });
 }
 
 TEST_F(CThreads, ChildOfForkUsesWhatItInherits)
 {
   work();
-  auto const child = ::fork();
-  if (child == 0) {
-    work();
-    ::_exit(HasFailure() ? 1 : 0);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  use_in_child(prepare().get());
+}
+
+TEST_F(CThreads, ChildrenOfForkUseWhatOtherThreadsUse)
+{
+  auto const plan = prepare();
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&](std::stop_token const& stop) {
+      while (!stop.stop_requested()) {
+        run(plan.get());
+        work();
+      }
+    });
+  for (int i = 0; i < 50 && !HasFatalFailure(); ++i) use_in_child(plan.get());
 }
 
 TEST_F(CThreads, MissingMemoryIsAnError)

@@ -117,5 +117,6 @@ TEST_F(GpuCInterface, RefusesToMapMemoryOfTheHost)
 TEST_F(GpuCInterface, RefusesAnImageForTheReferenceDevice)
 {
   fatlink_module* module = nullptr;
-  fail(fatlink_module_load(gpu_.get(), link().get(), &module), FATLINK_ERROR_DEVICE, "");
+  fail(fatlink_module_load(gpu_.get(), link().get(), &module), FATLINK_ERROR_DEVICE,
+       "and this device loads cubins only");
 }

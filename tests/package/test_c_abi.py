@@ -11,6 +11,7 @@ import c_abi
 
 LIBRARY = pathlib.Path(os.environ["FATLINK_BUILD"]) / "lib/libfatlink.so"
 KEPT = pathlib.Path(__file__).with_name("c_abi.txt")
+FIRST_SIZES = c_abi.SOURCE / "host/src/c_interface/first_sizes.cpp"
 
 
 @unittest.skipIf(shutil.which("cc") is None, "no C compiler")
@@ -28,14 +29,19 @@ class CAbi(unittest.TestCase):
 
     def test_has_no_padding_at_the_end_of_a_struct(self):
         """A caller's padding is not 0: a member that is added there later would read it."""
-        for name, size, members in re.findall(r"^struct (\w+): (\d+) bytes\n((?:  .*\n)+)", KEPT.read_text(), re.MULTILINE):
-            offset, last = map(int, re.search(r" at (\d+), (\d+) bytes$", members.splitlines()[-1]).groups())
+        for name, offset, size, end in re.findall(r"^struct (\w+)\n(?:  .*\n)*  \w+ at (\d+), (\d+) bytes\n  end at (\d+)$",
+                                                 KEPT.read_text(), re.MULTILINE):
             with self.subTest(struct=name):
-                self.assertEqual(offset + last, int(size))
+                self.assertEqual(int(offset) + int(size), int(end))
+
+    def test_states_the_first_size_of_every_struct(self):
+        """first_sizes.cpp does not compile when a member is appended and k_first_size is not specialized."""
+        stated = set(re.findall(r"k_first_size<(\w+)> == \d+", FIRST_SIZES.read_text()))
+        self.assertEqual(stated, {name for name, members in c_abi.structs() if members[0] == "size"})
 
     def test_is_exported_with_a_version(self):
         listed = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], text=True, capture_output=True, check=True).stdout
-        exported = set(re.findall(r" T (\w+)@@FATLINK_C_1$", listed, re.MULTILINE))
+        exported = set(re.findall(r" T (\w+)@@FATLINK_C_1(?:\.\d+)?$", listed, re.MULTILINE))
         self.assertEqual(exported, c_abi.function_names())
 
 

@@ -4,19 +4,20 @@
    header and no C++ runtime of the caller's. docs/c_interface.md is the guide, with examples.
 
    Errors. A function that can fail returns a fatlink_error, or NULL when it succeeded (c/error.h).
-   The caller frees it. Results come by the last parameters, which are set to NULL or 0 on an error.
-   No exception leaves a function of this interface.
+   The caller frees it. Results are returned through the last parameters, which are set to NULL or 0
+   on an error; a struct that a function fills is then left as it was. No exception leaves a
+   function of this interface.
 
-   Objects are opaque. Who gets one from a function frees it with the fatlink_..._free of its type,
-   which takes NULL, too. Objects keep alive what they were made of: a kernel may be used after its
-   module, its image and its device were freed. Texts and bytes that a function returns belong to
-   the object that was asked and live as long as it does.
+   Objects are opaque. The caller frees each object that it receives with the fatlink_..._free of
+   its type, which takes NULL, too. Objects keep alive what they were made of: a kernel may be used
+   after its module, its image and its device were freed. Texts and bytes that a function returns
+   belong to the object that was asked and live as long as it does.
 
    Structs begin with their size, so that later versions can add members. Begin with
-   `fatlink_link_options options = {.size = sizeof options};`: every other member may stay 0, which
-   is its default. A struct that a function fills is begun alike. Structs of older and newer
-   versions of these headers are taken, too: of a newer one, what the library does not know must be
-   0, and is set to 0 where the function fills it.
+   `fatlink_link_options options = {.size = sizeof options};`: in options and settings every other
+   member may stay 0, which is its default. Set size in the same way in a struct that a function
+   fills. Structs of older and newer versions of these headers are accepted: in a newer one, members
+   that the library does not know must be 0, and are set to 0 where the function fills the struct.
 
    NULL. A required pointer that is NULL is an error of kind USAGE, which names the parameter.
    Functions that return no error give "", NULL or 0 for an object that is NULL.
@@ -28,8 +29,8 @@
    it. Fork: a child process may use what it inherits of inputs, linkers, caches and the reference
    device; not GPUs, live modules and live plans (CUDA does not survive fork).
 
-   Versions. Functions are only added within a major version of the interface, and every symbol has
-   the version FATLINK_C_<major> in the shared library. */
+   Versions. Functions are only added within a major version of the interface. In the shared library
+   a symbol has the version of the interface that added it: FATLINK_C_1, FATLINK_C_1.1, ... */
 #ifndef FATLINK_FATLINK_H
 #define FATLINK_FATLINK_H
 

@@ -41,7 +41,8 @@ fatlink_argument read_argument(fatlink_argument const* arguments, std::size_t in
   if (argument.name == nullptr) fail_null(detail::format("arguments[{}].name", index));
   if (!is_scalar(argument.scalar))
     fail_member(argument.name,
-                detail::format("has the scalar {}, which is no fatlink_scalar", argument.scalar),
+                detail::format("has the scalar {}, which is not a constant of fatlink_scalar",
+                               argument.scalar),
                 "pass a constant of fatlink_scalar");
   return argument;
 }

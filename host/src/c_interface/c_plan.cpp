@@ -7,15 +7,25 @@
 #include "c_interface/read_link.hpp"
 #include "c_interface/struct_output.hpp"
 #include "device/link_options_for.hpp"
+#include "device/misuse.hpp"
 #include "plan/library_plan.hpp"
 
 namespace fatlink::c {
 namespace {
 
+input library_of(fatlink_plan_request const& request)
+{
+  if (request.library_input == nullptr)
+    return input::find(required_text(request.library, "request.library"));
+  if (request.library == nullptr) return request.library_input->contents;
+  detail::fail_use("request has both a library and a library_input", "request.library_input",
+                   "set one of them, and the other one to NULL");
+}
+
 prepared_plan prepare_request(device const& destination, linker& tool,
                               fatlink_plan_request const& request)
 {
-  std::vector<input> inputs{input::find(required_text(request.library, "request.library"))};
+  std::vector<input> inputs{library_of(request)};
   auto plan = detail::library_plan(inputs.front());
   for (auto& transform : read_inputs(request.transforms, request.transform_count))
     inputs.push_back(std::move(transform));

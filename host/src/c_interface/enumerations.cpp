@@ -20,8 +20,9 @@ static_assert(static_cast<int>(image_kind::ptx_set) + 1 == FATLINK_IMAGE_PTX_SET
 
 [[noreturn]] void fail_value(char const* parameter, std::int32_t value, char const* type)
 {
-  detail::fail_use(detail::format("{} is {}, which is no {}", parameter, value, type), parameter,
-                   detail::format("pass a constant of {}", type));
+  detail::fail_use(
+      detail::format("{} is {}, which is not a constant of {}", parameter, value, type), parameter,
+      detail::format("pass a constant of {}", type));
 }
 
 }  // namespace

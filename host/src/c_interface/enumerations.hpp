@@ -11,11 +11,11 @@
 
 namespace fatlink::c {
 
-/// @throws usage_error `mode` is no fatlink_link_mode.
+/// @throws usage_error `mode` is not a constant of fatlink_link_mode.
 link_mode read_mode(fatlink_link_mode mode);
-/// A cubin for DEFAULT. @throws usage_error `kind` is no fatlink_image_kind.
+/// A cubin for DEFAULT. @throws usage_error `kind` is not a constant of fatlink_image_kind.
 image_kind read_kind(fatlink_image_kind kind);
-/// None if it is unset. @throws usage_error `choice` is no fatlink_choice.
+/// None if it is unset. @throws usage_error `choice` is not a constant of fatlink_choice.
 std::optional<bool> read_choice(fatlink_choice choice, char const* parameter);
 /// Whether `scalar` is a fatlink_scalar.
 bool is_scalar(fatlink_scalar scalar) noexcept;

@@ -9,7 +9,7 @@ namespace fatlink::c {
 template <typename Struct>
 class struct_output {
  public:
-  /// @throws usage_error `target` is NULL, or its size was not set.
+  /// @throws usage_error `target` is NULL, or its size was not set. Nothing is written then.
   struct_output(Struct* target, char const* parameter) : target_(target)
   {
     check_size(required(target, parameter).size, k_first_size<Struct>, parameter);

@@ -5,14 +5,20 @@
 #include "util/text/format.hpp"
 
 namespace fatlink::c {
+namespace {
+
+/// Far above every version of a struct: other sizes come from memory that was not initialized.
+constexpr std::size_t k_largest_size = 4096;
+
+}  // namespace
 
 void check_size(std::size_t size, std::size_t first, char const* parameter)
 {
-  if (size >= first) return;
-  detail::fail_use(
-      detail::format("the size of {} is {}; it has at least {} bytes", parameter, size, first),
-      detail::format("{}.size", parameter),
-      "set the member size to the sizeof of the struct before the call");
+  if (size >= first && size <= k_largest_size && size % alignof(std::size_t) == 0) return;
+  detail::fail_use(detail::format("the size of {} is {}; it must be a multiple of {} from {} to {}",
+                                  parameter, size, alignof(std::size_t), first, k_largest_size),
+                   detail::format("{}.size", parameter),
+                   "set the member size to the sizeof of the struct before the call");
 }
 
 void check_unknown_members(void const* given, std::size_t size, std::size_t known,

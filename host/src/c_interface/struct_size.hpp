@@ -10,15 +10,19 @@
 #include <type_traits>
 
 #include "c_interface/guard.hpp"
+#include "fatlink/c/plan.h"
 
 namespace fatlink::c {
 
 /// The size of a struct in version 1.0 of the interface; to be specialized with that number when a
-/// member is added. tests/c_interface/abi.txt keeps the numbers.
+/// member is added. first_sizes.cpp has the numbers.
 template <typename Struct>
 constexpr std::size_t k_first_size = sizeof(Struct);
+template <>
+constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;
 
-/// @throws usage_error `size` is below `first`: it was not set.
+/// @throws usage_error `size` is that of no version of a struct whose first one had `first` bytes:
+/// it was not set.
 void check_size(std::size_t size, std::size_t first, char const* parameter);
 
 /// @throws usage_error one of the `size` bytes at `given`, from `known` on, is not 0.

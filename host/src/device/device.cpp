@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/device.hpp"
 
+#include <cstdint>
+
 #include "device/cuda_driver.hpp"
 #include "device/device_name.hpp"
 #include "device/gpu_device.hpp"
@@ -8,6 +10,7 @@
 #include "device/link_options_for.hpp"
 #include "device/misuse.hpp"
 #include "device/reference_device.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink {
 
@@ -23,6 +26,11 @@ std::shared_ptr<device_address> device::map_bytes(void* memory, std::size_t byte
   if (memory == nullptr && bytes != 0)
     detail::fail_use("memory of the host to be mapped is null", "memory",
                      "pass the address of the first object");
+  constexpr std::size_t k_largest = std::size_t{1} << 44U;  // as of an allocation
+  if (bytes > k_largest || bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(memory))
+    detail::fail_use(
+        detail::format("{} bytes of the host cannot be mapped: no array is so large", bytes),
+        "memory", "pass the size of the array");
   auto address = std::make_unique<device_address>();
   *address = backend.map_host(memory, bytes, access == host_access::read_only);
   return {address.release(), [device = backend_](device_address* mapped) {

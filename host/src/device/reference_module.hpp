@@ -13,6 +13,7 @@
 
 #include "fatlink/device_backend.hpp"
 #include "interpreter/machine.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::detail {
 
@@ -40,6 +41,7 @@ class reference_module {
  private:
   interpreter::program program_;
   std::mutex mutex_;
+  fork_guard fork_guard_{fork_order::reference_module, mutex_};
   std::map<std::string, reference_kernel> kernels_;
 };
 

@@ -24,6 +24,7 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/device_heap.hpp"
 #include "interpreter/execution/memory.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::interpreter {
 
@@ -112,6 +113,7 @@ class program {
   std::uint64_t module_bytes_ = 0;            ///< of .global and .const variables
   std::vector<unsigned> addressed_;           ///< functions whose addresses are in variables
   std::mutex mutex_;
+  detail::fork_guard fork_guard_{detail::fork_order::reference_module, mutex_};
   std::unique_ptr<device_heap> heap_;
   std::map<std::string, std::unique_ptr<kernel>> kernels_;
 };

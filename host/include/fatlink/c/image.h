@@ -28,12 +28,12 @@ enum {
   FATLINK_IMAGE_PTX_SET = 3  /**< the unlinked PTX of the inputs; ptx mode only */
 };
 
-/** Whether the cache had the link. */
+/** Whether the link was found in the cache. */
 typedef int32_t fatlink_cache_outcome;
 enum {
   FATLINK_CACHE_OFF = 0,  /**< no cache was used */
-  FATLINK_CACHE_MISS = 1, /**< it had not */
-  FATLINK_CACHE_HIT = 2   /**< it had */
+  FATLINK_CACHE_MISS = 1, /**< not in the cache */
+  FATLINK_CACHE_HIT = 2   /**< found in the cache */
 };
 
 /** Facts about an image. */
@@ -44,7 +44,7 @@ typedef struct fatlink_image_info {
   fatlink_cache_outcome cache; /**< whether the cache had it */
   int32_t inlined;             /**< 1: transforms fill hooks, and every one was inlined */
   char const* target;          /**< "sm_90" */
-  uint64_t hook_count;         /**< for fatlink_image_hook */
+  uint64_t hook_count;         /**< for fatlink_image_get_hook */
   uint64_t warning_count;      /**< for fatlink_image_warning */
   double link_ms;              /**< wall time of the link itself; 0 for an image from the cache */
 } fatlink_image_info;

@@ -16,8 +16,8 @@ typedef struct fatlink_linker fatlink_linker;
 
 /** How a linker works. */
 typedef struct fatlink_linker_settings {
-  size_t size;        /**< sizeof(fatlink_linker_settings) */
-  int32_t in_process; /**< 1: nvJitLink runs in this process, whose end a damaged input can be */
+  size_t size;              /**< sizeof(fatlink_linker_settings) */
+  int32_t in_process;       /**< 1: nvJitLink runs in this process, which a damaged input can end */
   int32_t allow_unconfined; /**< 1: links also where the kernel refuses the helper's sandbox */
   uint32_t time_limit_ms;   /**< of one link in the helper; 0: 60,000 */
   fatlink_cache* cache;     /**< searched before each link, receives each new one; NULL: none */
@@ -59,8 +59,8 @@ FATLINK_C_API fatlink_error* fatlink_link(fatlink_linker* linker,
                                           fatlink_input const* const* inputs, size_t count,
                                           fatlink_link_options const* options,
                                           fatlink_image** image);
-/** Checks `inputs` for this link without making it, and without CUDA. Findings are no error of this
-    call: look for one with is_error. Errors: usage, file. */
+/** Checks `inputs` for this link without making it, and without CUDA. Findings do not make the call
+    fail; check is_error of each. Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_check(fatlink_input const* const* inputs, size_t count,
                                            fatlink_link_options const* options,
                                            fatlink_findings** findings);

@@ -67,7 +67,7 @@ typedef struct fatlink_argument {
   size_t size;      /**< sizeof(fatlink_argument) */
   char const* name; /**< of the plan's argument */
   uint64_t address; /**< of an array: its device address */
-  uint64_t count;   /**< of an array: its elements; UINT64_MAX: not known */
+  uint64_t count;   /**< of an array: its elements; UINT64_MAX: not known; 0: none */
   void const*
       value; /**< of a size or value: `element_bytes` bytes, which are copied; NULL: an array */
   size_t element_bytes;  /**< of an element or of the value; 0: not stated (arrays only) */
@@ -83,10 +83,11 @@ typedef struct fatlink_plan_request {
   size_t transform_count;                 /**< entries of `transforms` */
   fatlink_link_mode mode;                 /**< how to link them */
   int32_t reserved;                       /**< 0 */
+  fatlink_input const* library_input;     /**< the library itself, where `library` is NULL */
 } fatlink_plan_request;
 
-/** Checks and links the inputs, and loads the image. Names of transforms are those of their inputs,
-    beside which their sidecars are found. Errors: usage, file, refused, link, device, unavailable.
+/** Checks and links the inputs, and loads the image. Sidecars are found beside the names of inputs;
+    that of the library has its plan. Errors: usage, file, refused, link, device, unavailable.
  */
 FATLINK_C_API fatlink_error* fatlink_plan_prepare(fatlink_device* device, fatlink_linker* linker,
                                                   fatlink_plan_request const* request,

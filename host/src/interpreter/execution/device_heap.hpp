@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "interpreter/execution/memory.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::interpreter {
 
@@ -34,6 +35,7 @@ class device_heap {
   std::shared_ptr<memory> memory_;
   std::uint64_t base_ = 0;
   std::mutex mutex_;
+  detail::fork_guard fork_guard_{detail::fork_order::reference_heap, mutex_};
   std::uint64_t used_ = 0;                                    ///< bytes from base_
   std::map<std::uint64_t, std::uint64_t> sizes_;              ///< of allocated memory, by address
   std::map<std::uint64_t, std::vector<std::uint64_t>> free_;  ///< addresses, by size

@@ -16,6 +16,7 @@
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/execution/textures.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::interpreter {
 
@@ -76,6 +77,7 @@ class memory {
 
  private:
   mutable std::mutex mutex_;
+  detail::fork_guard fork_guard_{detail::fork_order::reference_memory, mutex_};
   std::shared_ptr<region_list const> regions_ = std::make_shared<region_list>();
   std::uint64_t next_ = k_allocations;
   texture_registry textures_;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "interpreter/decode/address_space.hpp"
+#include "util/process/fork_guard.hpp"
 
 namespace fatlink::interpreter {
 
@@ -107,6 +108,7 @@ class texture_registry {
   std::uint64_t add(bound_object object);
 
   mutable std::mutex mutex_;
+  detail::fork_guard fork_guard_{detail::fork_order::reference_memory, mutex_};
   object_list current_;
   mutable std::shared_ptr<object_list const> snapshot_;  ///< null: current_ has changed since
 };

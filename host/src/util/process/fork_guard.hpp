@@ -12,7 +12,16 @@ namespace fatlink::detail {
 
 /// The order in which mutexes are locked for a fork. A thread may lock a mutex while it holds
 /// earlier ones.
-enum class fork_order { linker, memory_layer, cache, helper_pool, nvjitlink };
+enum class fork_order {
+  linker,
+  memory_layer,
+  cache,
+  helper_pool,
+  nvjitlink,
+  reference_module,
+  reference_heap,
+  reference_memory
+};
 
 class fork_guard {
  public:

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/access_locks.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/memory/access_places.hpp"
@@ -223,8 +224,7 @@ void ordered(warp& w, operation const& o, lane_mask mask)
 inline void copy_atomically(void* target, void const* source, std::byte const* element,
                             unsigned size)
 {
-  static std::array<std::mutex, 64> mutexes;
-  std::lock_guard const lock(mutexes[reinterpret_cast<std::uintptr_t>(element) / 32 % 64]);
+  std::lock_guard const lock(access_lock(element));
   std::memcpy(target, source, size);
 }
 

@@ -2,11 +2,11 @@
 // Source: PTX ISA 9.0, "ld", "st", "atom".
 #include "interpreter/instructions/memory/wide_access.hpp"
 
-#include <array>
 #include <bit>
 #include <cstring>
 #include <mutex>
 
+#include "interpreter/execution/access_locks.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/memory/cache_hints.hpp"
@@ -23,13 +23,6 @@ struct wide {
 };
 constexpr unsigned k_bytes = sizeof(wide);
 
-/// Held during an access of the 16 bytes at `place`.
-std::mutex& mutex_of(std::byte const* place)
-{
-  static std::array<std::mutex, 64> mutexes;
-  return mutexes[reinterpret_cast<std::uintptr_t>(place) / k_bytes % mutexes.size()];
-}
-
 std::uint64_t digest_of(wide const& value) noexcept
 {
   return value.lower ^ std::rotl(value.upper, 32);
@@ -44,7 +37,7 @@ void load_wide(warp& w, operation const& o, lane_mask mask)
     auto const* const source =
         w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, false);
     if (w.checks_accesses() && o.flags == 0) w.record_read(source, k_bytes, lane, o);
-    std::lock_guard const lock(mutex_of(source));
+    std::lock_guard const lock(access_lock(source));
     auto const value = load<wide>(source, 0);
     store(w.at(o.d), lane, value);
     digest.add(source, digest_of(value));
@@ -62,7 +55,7 @@ void store_wide(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, true);
     if (w.checks_accesses() && o.flags == 0) w.record_write(target, k_bytes, lane, o);
-    std::lock_guard const lock(mutex_of(target));
+    std::lock_guard const lock(access_lock(target));
     store(target, 0, load<wide>(w.at(o.b), lane));
   }
 }
@@ -78,7 +71,7 @@ void exchange_wide(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto* const target = w.resolve(load<std::uint64_t>(w.at(o.a), lane), k_bytes, lane, o, true);
     auto const value = load<wide>(w.at(o.b), lane);
-    std::lock_guard const lock(mutex_of(target));
+    std::lock_guard const lock(access_lock(target));
     auto const old = load<wide>(target, 0);
     auto const is_equal = !Compares || old == load<wide>(w.at(o.c), lane);
     if (is_equal) store(target, 0, value);
