@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fatlink configured with other install folders, installed, and used: program, helper, data, CMake package,
 pkg-config, manual and completions. A second build folder is configured; only the source that knows the
-folders is compiled there, and linked with the other objects of the build that is tested."""
+folders (or its group) is compiled there, and linked with the other objects of the build that is tested."""
 import json
 import os
 import pathlib
@@ -16,7 +16,10 @@ SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 CMAKE = os.environ["FATLINK_CMAKE"]
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 CACHE = (BUILD / "CMakeCache.txt").read_text()
-LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/src/util/files/installed_files.cpp.o"
+IN_GROUPS = "FATLINK_COMPILE_IN_GROUPS:BOOL=TRUE" in CACHE
+# Of src/util/files/installed_files.cpp.
+LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/" + (
+    "Unity/unity_src_util_cxx.cxx.o" if IN_GROUPS else "src/util/files/installed_files.cpp.o")
 
 
 def run(*words, **options):
@@ -41,7 +44,7 @@ class OtherFolders(unittest.TestCase):
         cls.configured = run(
             CMAKE, "-S", SOURCE, "-B", cls.build, "-G", "Ninja", f"-DCUDAToolkit_ROOT={NVCC.parent.parent}",
             f"-DCMAKE_BUILD_TYPE={cached('CMAKE_BUILD_TYPE')}", f"-DCMAKE_CXX_FLAGS={cached('CMAKE_CXX_FLAGS')}",
-            "-DFATLINK_BUILD_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={cls.prefix}", "-DCMAKE_INSTALL_DATADIR=data",
+            f"-DFATLINK_COMPILE_IN_GROUPS={IN_GROUPS}", "-DFATLINK_BUILD_TESTS=OFF", f"-DCMAKE_INSTALL_PREFIX={cls.prefix}", "-DCMAKE_INSTALL_DATADIR=data",
             "-DCMAKE_INSTALL_LIBEXECDIR=lib/helpers", f"-DCMAKE_INSTALL_LIBDIR={cls.libraries}")
         cls.link()
         run(CMAKE, "--install", cls.build)

@@ -70,7 +70,8 @@ PlanArgumentStruct = _struct("fatlink_plan_argument", ("name", c_char_p), ("role
 Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64), ("count", c_uint64), ("value", c_void_p),
                    ("element_bytes", c_size_t), ("scalar", c_int32), ("reserved", c_int32))
 PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
-                      ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32))
+                      ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
+                      ("library_input", c_void_p))
 
 STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, FindingStruct, ImageInfo,
            HookStruct, LaunchShape, LinkerSettings, LinkOptions, LiveSettings, SwapReportStruct, PlanArgumentStruct, Argument,
