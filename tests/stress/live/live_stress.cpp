@@ -82,11 +82,11 @@ expected_results measure_expected(fatlink::device const& device, fatlink::live_m
   return expected;
 }
 
-/// States the phases on standard error, and the launches so far every 10 seconds, with seconds
-/// since the start.
+/// States the phases on standard error, and the launches and swaps so far every 10 seconds, with
+/// seconds since the start.
 class progress {
  public:
-  explicit progress(launch_counts const& counts) : counts_(counts) {}
+  progress(launch_counts const& counts, swapping const& swaps) : counts_(counts), swaps_(swaps) {}
 
   void enter(char const* phase)
   {
@@ -100,8 +100,8 @@ class progress {
   void state() const
   {
     std::chrono::duration<double> const elapsed = clock::now() - start_;
-    std::fprintf(stderr, "live_stress: %8.2f s: %s (%llu launches)\n", elapsed.count(),
-                 phase_.load(), static_cast<unsigned long long>(counts_.launches));
+    std::fprintf(stderr, "live_stress: %8.2f s: %s (%llu launches, %zu swaps)\n", elapsed.count(),
+                 phase_.load(), static_cast<unsigned long long>(counts_.launches), swaps_.ended());
   }
   void state_repeatedly(std::stop_token const& stop) const
   {
@@ -115,6 +115,7 @@ class progress {
 
   static constexpr std::chrono::seconds k_pause{10};
   launch_counts const& counts_;
+  swapping const& swaps_;
   clock::time_point start_ = clock::now();
   std::atomic<char const*> phase_ = "begin";
   std::jthread thread_{[this](std::stop_token const& stop) { state_repeatedly(stop); }};
@@ -133,14 +134,14 @@ nlohmann::json counts_report(launch_counts const& counts)
 
 int run(stress_options const& options)
 {
-  launch_counts counts;
-  progress progress(counts);
   auto const device = fatlink::open_device(options.device);
   auto const link = device->link_options(fatlink::link_mode::lto);
   auto const cache = std::make_shared<fatlink::link_cache>(fatlink::cache_settings{});
   fatlink::live_module live(*device, fatlink::linker({.cache = cache}), {.link = link});
   fixtures::folder const folder;
   swapping swaps(live, link, folder.path());
+  launch_counts counts;
+  progress progress(counts, swaps);
   auto const expected = measure_expected(*device, live, swaps, options.size.elements);
   auto const kernel = live.kernel<elementwise>("apply_transform");
   launch_job const job{.device = *device,

@@ -51,8 +51,10 @@ void swapping::swap()
   auto const& times = report.times;
   for (auto const& [name, ms] :
        {std::pair("link_ms", times.check_ms + times.link_ms), std::pair("load_ms", times.load_ms),
-        std::pair("publish_ms", times.publish_ms)})
+        std::pair("publish_ms", times.publish_ms)}) {
     slowest_ms_[name] = std::max(slowest_ms_[name], ms);
+    total_ms_[name] += ms;
+  }
 }
 
 void swapping::expect_refusal(std::string const& kind, std::function<void()> const& work)
@@ -124,8 +126,9 @@ void swapping::run(swap_plan const& plan, launch_counts const& counts)
     } catch (std::exception const& failure) {
       unexpected_.push_back(std::string("a swap failed: ") + failure.what());
     }
+    ++ended_;
     for (auto number = i * plan.broken / plan.swaps; number < (i + 1) * plan.broken / plan.swaps;
-         ++number)
+         ++number, ++ended_)
       break_swap(number);
     if (i * plan.killed / plan.swaps != (i + 1) * plan.killed / plan.swaps)
       kill_helper_during_swap();
@@ -137,6 +140,7 @@ nlohmann::json swapping::report() const
   return {{"succeeded", swaps_},
           {"refused", refused_},
           {"slowest_ms", slowest_ms_},
+          {"total_ms", total_ms_},
           {"unexpected", unexpected_}};
 }
 

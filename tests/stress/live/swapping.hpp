@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <filesystem>
 #include <map>
@@ -40,6 +41,8 @@ class swapping {
 
   /// Counts of swaps that succeeded, were refused by kind, or ended otherwise than they should.
   [[nodiscard]] nlohmann::json report() const;
+  /// Swaps that have ended, broken ones among them; safe to call while others run.
+  [[nodiscard]] std::size_t ended() const { return ended_; }
   /// Whether each swap ended as it should.
   [[nodiscard]] bool is_right() const { return unexpected_.empty(); }
 
@@ -53,10 +56,12 @@ class swapping {
   fatlink::link_options link_;
   std::filesystem::path damaged_;
   std::array<std::vector<fatlink::input>, 2> transforms_;
+  std::atomic<std::size_t> ended_ = 0;
   std::size_t swaps_ = 0;
   std::size_t killed_links_ = 0;
   std::map<std::string, std::size_t> refused_;
   std::map<std::string, double> slowest_ms_;
+  std::map<std::string, double> total_ms_;
   std::vector<std::string> unexpected_;
 };
 
