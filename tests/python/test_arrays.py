@@ -111,8 +111,7 @@ class Streams(NumpyCase):
 
         def run(*streams, stream=None):
             kinds = [SimpleNamespace(is_ordered=handle is not None, current_stream=lambda place, handle=handle: handle,
-                                     wait_for=lambda view, handle: order.append(("export", handle)),
-                                     other_current_device=lambda place: None) for handle in streams]
+                                     wait_for=lambda view, handle: order.append(("export", handle))) for handle in streams]
             order.clear()
             views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
             _calls.run(prepared, ("in", "out"), views, stream)

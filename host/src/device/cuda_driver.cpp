@@ -44,6 +44,7 @@ void bind_device(shared_library const& library, driver& api)
   bind(library, "cuDeviceGetAttribute", api.device_get_attribute);
   bind(library, "cuDeviceTotalMem_v2", api.device_total_mem);
   bind(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
+  bind(library, "cuCtxGetCurrent", api.context_get_current);
   bind(library, "cuCtxSetCurrent", api.context_set_current);
 }
 

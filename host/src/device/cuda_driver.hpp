@@ -23,6 +23,7 @@ struct driver {
   decltype(&::cuDeviceGetAttribute) device_get_attribute;
   decltype(&::cuDeviceTotalMem) device_total_mem;
   decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain;
+  decltype(&::cuCtxGetCurrent) context_get_current;
   decltype(&::cuCtxSetCurrent) context_set_current;
   decltype(&::cuMemAlloc) mem_alloc;
   decltype(&::cuMemFree) mem_free;
