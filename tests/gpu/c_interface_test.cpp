@@ -107,6 +107,20 @@ TEST_F(GpuCInterface, RunsAPlanOnAStream)
   EXPECT_EQ(sum_, k_sum);
 }
 
+TEST_F(GpuCInterface, LocatesMemory)
+{
+  auto buffer = allocate_on_gpu(std::size_t{1} << 26);
+  auto const address = fatlink_buffer_address(buffer.get());
+  std::int32_t ordinal = 7;
+  fatlink_memory_kind kind = 0;
+  succeed(fatlink_address_get_device(address + 8, &ordinal, &kind));
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(kind, FATLINK_MEMORY_DEVICE);
+  succeed(fatlink_address_get_device(address, &ordinal, nullptr));
+  buffer.reset();
+  fail_usage(fatlink_address_get_device(address, &ordinal, &kind), "is not in memory of CUDA");
+}
+
 TEST_F(GpuCInterface, RefusesToMapMemoryOfTheHost)
 {
   fatlink_buffer* buffer = nullptr;

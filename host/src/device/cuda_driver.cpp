@@ -50,6 +50,7 @@ void bind_device(shared_library const& library, driver& api)
 
 void bind_memory(shared_library const& library, driver& api)
 {
+  bind(library, "cuPointerGetAttributes", api.pointer_get_attributes);
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
   bind(library, "cuMemAllocAsync", api.mem_alloc_async);
