@@ -60,10 +60,10 @@ TEST_F(CMemory, OutsideOfTheBufferIsRefused)
   fail_usage(fatlink_buffer_read_now(buffer.get(), 5, copy_.data(), 0), "exceeds a buffer of 4");
 }
 
-TEST_F(CMemory, ThatIsTooLargeIsADeviceError)
+TEST_F(CMemory, ThatIsTooLargeIsAnErrorOfMissingMemory)
 {
   fatlink_buffer* buffer = nullptr;
-  fail(fatlink_buffer_allocate(device_.get(), SIZE_MAX / 2, &buffer), FATLINK_ERROR_DEVICE,
+  fail(fatlink_buffer_allocate(device_.get(), SIZE_MAX / 2, &buffer), FATLINK_ERROR_MEMORY,
        "cannot allocate");
 }
 

@@ -107,6 +107,13 @@ TEST_F(GpuCInterface, RunsAPlanOnAStream)
   EXPECT_EQ(sum_, k_sum);
 }
 
+TEST_F(GpuCInterface, SaysThatMemoryIsMissing)
+{
+  fatlink_buffer* buffer = nullptr;
+  fail(fatlink_buffer_allocate(gpu_.get(), std::size_t{1} << 50, &buffer), FATLINK_ERROR_MEMORY,
+       "allocating 1125899906842624 bytes");
+}
+
 TEST_F(GpuCInterface, LocatesMemory)
 {
   auto buffer = allocate_on_gpu(std::size_t{1} << 26);

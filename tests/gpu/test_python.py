@@ -2,6 +2,7 @@
 """The Python package on GPUs, with the arrays of PyTorch, CuPy and JAX: results, streams, no copies, and what is refused. Tests
 of a framework that is not installed, or does not see the GPU, are skipped. Run with the Python that has them:
 cmake -DPython3_EXECUTABLE=…"""
+import ctypes
 import importlib.util
 import os
 import threading
@@ -378,6 +379,14 @@ class Cupy(Algorithms, Streams, GpuCase):
 
     def test_arrays_that_are_refused(self):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
+
+    def test_missing_memory(self):
+        from fatlink._c_interface import c, output, raise_error
+
+        def allocate():
+            raise_error(c.buffer_allocate(fatlink.open_device("gpu"), 1 << 50, ctypes.byref(output())))
+        self.assert_error(fatlink.OutOfMemoryError, allocate, says="allocating", code="CUDA_ERROR_OUT_OF_MEMORY",
+                          hint="allocate less memory")
 
     def test_a_freed_array_of_another_package(self):
         """The driver does not know the address of a freed allocation."""

@@ -28,7 +28,7 @@ FATLINK_C_API fatlink_error* fatlink_address_get_device(uint64_t address, int32_
 /** Memory of a device: allocated, or the host's memory that the reference device works on. */
 typedef struct fatlink_buffer fatlink_buffer;
 
-/** Uninitialised memory. Errors: device: there is not enough. */
+/** Uninitialised memory. Errors: memory: there is not enough; device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_allocate(fatlink_device* device, size_t bytes,
                                                      fatlink_buffer** buffer);
 /** Lets kernels on the reference device work on `bytes` of the host's memory at `memory`, without a
