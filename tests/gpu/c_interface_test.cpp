@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "c_plan_fixture.hpp"
@@ -124,6 +125,11 @@ TEST_F(GpuCInterface, LocatesMemory)
   EXPECT_EQ(ordinal, 0);
   EXPECT_EQ(kind, FATLINK_MEMORY_DEVICE);
   succeed(fatlink_address_get_device(address, &ordinal, nullptr));
+  std::thread([&] {  // a thread without a context
+    succeed(fatlink_address_get_device(address, &ordinal, &kind));
+    EXPECT_EQ(kind, FATLINK_MEMORY_DEVICE);
+  })
+      .join();
   buffer.reset();
   fail_usage(fatlink_address_get_device(address, &ordinal, &kind), "is not in memory of CUDA");
 }

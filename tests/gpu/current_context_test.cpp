@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "device/cuda_driver.hpp"
+#include "device/gpu_address.hpp"
 #include "fatlink/device.hpp"
 #include "live_fixture.hpp"
 #include "needs_nvjitlink.hpp"
@@ -160,6 +161,14 @@ TEST_F(CurrentContext, StaysAfterSwapsOfLiveModules)
   expect_unchanged("a second swap", [&] { live->live.swap(fixtures::store_inputs(2)); });
   expect_unchanged("a launch", [&] { EXPECT_EQ(live->launch(*store), 2); });
   expect_unchanged("freeing a live module", [&] { store.reset(), live.reset(); });
+}
+
+TEST_F(CurrentContext, DoesNotHideAddressesOfThePrimaryOne)
+{
+  auto const buffer = device_->allocate<float>(1);
+  expect_unchanged("locating an address", [&] {
+    EXPECT_EQ(detail::locate(detail::driver::open(), buffer.address()).ordinal, 0);
+  });
 }
 
 TEST_F(CurrentContext, StaysAfterACallThatFails)

@@ -391,7 +391,7 @@ class Cupy(Algorithms, Streams, GpuCase):
     def test_a_freed_array_of_another_package(self):
         """The driver does not know the address of a freed allocation."""
         from fatlink import _views
-        memory = self.arrays.cupy.cuda.Memory(4096)  # not of a pool
+        memory = self.arrays.cupy.cuda.Memory(1 << 26)  # not of a pool
         array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (memory.ptr, False),
                                                           "version": 3})
         self.assertEqual(_views.view(array).place, 0)
