@@ -60,6 +60,17 @@ TEST(CError, HasTheKindAndStatusOfTheClass)
   expect_kind(7, FATLINK_ERROR_DEFECT, 70);
 }
 
+TEST(CError, OfMissingMemoryHasAKindOfItsOwn)
+{
+  error_details const of_host{.message = "m", .code = error_code::out_of_memory};
+  error_details const of_gpu{.message = "m", .code = vendor_code("CUDA_ERROR_OUT_OF_MEMORY")};
+  expect_kind(device_error(stage::device, of_host), FATLINK_ERROR_MEMORY, 5);
+  expect_kind(device_error(stage::device, of_gpu), FATLINK_ERROR_MEMORY, 5);
+  expect_kind(unavailable_error(stage::device, of_host), FATLINK_ERROR_MEMORY, 5);
+  EXPECT_STREQ(fatlink_error_code(error_of(device_error(stage::device, of_gpu)).get()),
+               "CUDA_ERROR_OUT_OF_MEMORY");
+}
+
 TEST(CError, SaysThatAnUnknownExceptionIsADefect)
 {
   fixtures::fail(error_of(std::logic_error("x")).release(), FATLINK_ERROR_DEFECT,

@@ -38,6 +38,21 @@ TEST_F(CMemory, IsWrittenAndReadAtOffsets)
   EXPECT_EQ(copy_, (std::array<std::uint8_t, 4>{9, 9, 9, 9}));
 }
 
+TEST_F(CMemory, OfTheHostIsOnNoGpu)
+{
+  std::int32_t ordinal = 7;
+  fatlink_memory_kind kind = 7;
+  auto const address = reinterpret_cast<std::uintptr_t>(values_.data());
+  auto* const refusal = fatlink_address_get_device(address, &ordinal, &kind);
+  if (fatlink_gpu_count() == 0)
+    fail(refusal, FATLINK_ERROR_UNAVAILABLE, "no CUDA driver");
+  else
+    fail_usage(refusal, "is not in memory of CUDA");
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(kind, 0);
+  fail_usage(fatlink_address_get_device(address, nullptr, &kind), "ordinal is NULL");
+}
+
 TEST_F(CMemory, OutsideOfTheBufferIsRefused)
 {
   auto const buffer = allocate(4);
@@ -45,10 +60,10 @@ TEST_F(CMemory, OutsideOfTheBufferIsRefused)
   fail_usage(fatlink_buffer_read_now(buffer.get(), 5, copy_.data(), 0), "exceeds a buffer of 4");
 }
 
-TEST_F(CMemory, ThatIsTooLargeIsADeviceError)
+TEST_F(CMemory, ThatIsTooLargeIsAnErrorOfMissingMemory)
 {
   fatlink_buffer* buffer = nullptr;
-  fail(fatlink_buffer_allocate(device_.get(), SIZE_MAX / 2, &buffer), FATLINK_ERROR_DEVICE,
+  fail(fatlink_buffer_allocate(device_.get(), SIZE_MAX / 2, &buffer), FATLINK_ERROR_MEMORY,
        "cannot allocate");
 }
 

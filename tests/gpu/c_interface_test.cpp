@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include "c_plan_fixture.hpp"
@@ -105,6 +106,32 @@ TEST_F(GpuCInterface, RunsAPlanOnAStream)
   succeed(fatlink_buffer_read(out.get(), 0, &sum_, sizeof sum_, stream()));
   succeed(fatlink_synchronize(gpu_.get(), stream()));
   EXPECT_EQ(sum_, k_sum);
+}
+
+TEST_F(GpuCInterface, SaysThatMemoryIsMissing)
+{
+  fatlink_buffer* buffer = nullptr;
+  fail(fatlink_buffer_allocate(gpu_.get(), std::size_t{1} << 50, &buffer), FATLINK_ERROR_MEMORY,
+       "allocating 1125899906842624 bytes");
+}
+
+TEST_F(GpuCInterface, LocatesMemory)
+{
+  auto buffer = allocate_on_gpu(std::size_t{1} << 26);
+  auto const address = fatlink_buffer_address(buffer.get());
+  std::int32_t ordinal = 7;
+  fatlink_memory_kind kind = 0;
+  succeed(fatlink_address_get_device(address + 8, &ordinal, &kind));
+  EXPECT_EQ(ordinal, 0);
+  EXPECT_EQ(kind, FATLINK_MEMORY_DEVICE);
+  succeed(fatlink_address_get_device(address, &ordinal, nullptr));
+  std::thread([&] {  // a thread without a context
+    succeed(fatlink_address_get_device(address, &ordinal, &kind));
+    EXPECT_EQ(kind, FATLINK_MEMORY_DEVICE);
+  })
+      .join();
+  buffer.reset();
+  fail_usage(fatlink_address_get_device(address, &ordinal, &kind), "is not in memory of CUDA");
 }
 
 TEST_F(GpuCInterface, RefusesToMapMemoryOfTheHost)

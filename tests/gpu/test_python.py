@@ -2,10 +2,12 @@
 """The Python package on GPUs, with the arrays of PyTorch, CuPy and JAX: results, streams, no copies, and what is refused. Tests
 of a framework that is not installed, or does not see the GPU, are skipped. Run with the Python that has them:
 cmake -DPython3_EXECUTABLE=…"""
+import ctypes
 import importlib.util
 import os
 import threading
 import unittest
+from types import SimpleNamespace
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the memory
 from fatlink_cli import gpus  # noqa: E402
@@ -378,13 +380,46 @@ class Cupy(Algorithms, Streams, GpuCase):
     def test_arrays_that_are_refused(self):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
 
+    def test_missing_memory(self):
+        from fatlink._c_interface import c, output, raise_error
+
+        def allocate():
+            raise_error(c.buffer_allocate(fatlink.open_device("gpu"), 1 << 50, ctypes.byref(output())))
+        self.assert_error(fatlink.OutOfMemoryError, allocate, says="allocating", code="CUDA_ERROR_OUT_OF_MEMORY",
+                          hint="allocate less memory")
+
+    def test_a_freed_array_of_another_package(self):
+        """The driver does not know the address of a freed allocation."""
+        from fatlink import _views
+        memory = self.arrays.cupy.cuda.Memory(1 << 26)  # not of a pool
+        array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (memory.ptr, False),
+                                                          "version": 3})
+        self.assertEqual(_views.view(array).place, 0)
+        del memory
+        self.assert_error(fatlink.UsageError, _views.view, array, says="has no memory of a GPU", code="freed-array")
+
+    def test_arrays_in_managed_and_page_locked_memory(self):
+        from fatlink import _views
+        runtime = self.arrays.cupy.cuda.runtime
+        for allocate, free in ((runtime.mallocManaged, runtime.free), (lambda size: runtime.hostAlloc(size, 0), runtime.freeHost)):
+            address = allocate(4096)
+            self.addCleanup(free, address)
+            array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (address, False),
+                                                              "version": 3})
+            self.assertEqual(_views.view(array).place, 0)
+
+    def test_an_array_of_the_host_with_the_interface_of_gpus(self):
+        from fatlink import _views
+        array = SimpleNamespace(__cuda_array_interface__={
+            "shape": (4,), "typestr": "<f4", "data": (self.numbers.ctypes.data, False), "version": 3})
+        self.assert_error(fatlink.UsageError, _views.view, array, says="is not in memory of CUDA", code="freed-array")
+
     def test_arrays_of_other_packages(self):
         """By __cuda_array_interface__ only, and by DLPack only."""
         array = self.array
 
         class Interface:
             __cuda_array_interface__ = array.__cuda_array_interface__
-            __dlpack_device__ = array.__dlpack_device__
 
         class Dlpack:
             def __dlpack__(self, *, stream=None, **options):

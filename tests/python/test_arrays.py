@@ -3,6 +3,8 @@
 PyTorch and JAX on the CPU, where they are installed. tests/gpu/test_python.py has the GPU's."""
 import importlib.util
 import unittest
+from types import SimpleNamespace
+from unittest import mock
 
 from device_arrays import OnlyDlpack
 from python_case import NumpyCase, fatlink, numpy
@@ -54,9 +56,35 @@ class Interfaces(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, self.view, typestr=">f4", says="byte order")
         self.assert_error(fatlink.UsageTypeError, self.view, typestr="<M8", says="M64")
 
+    def test_of_the_gpu_that_the_driver_states_for_an_address(self):
+        """For an object without __dlpack_device__; here it is not a driver that answers."""
+        from fatlink import _array_protocols
+        from fatlink._views import view
+
+        def get_device(address, ordinal, kind):
+            ordinal._obj.value = address // 4096
+        array = SimpleNamespace(**vars(Interface(data=(3 * 4096, False))))
+        with mock.patch.object(_array_protocols.c, "address_get_device", get_device):
+            self.assertEqual(view(array).place, 3)
+
+    def test_whose_address_is_not_of_cuda(self):
+        from fatlink import _array_protocols
+        from fatlink._views import view
+
+        def refuse(address, ordinal, kind):
+            raise fatlink.UsageError("the address 0x1000 is not in memory of CUDA")
+        with mock.patch.object(_array_protocols.c, "address_get_device", refuse):
+            self.assert_error(fatlink.UsageError, view, SimpleNamespace(**vars(Interface())), code="freed-array",
+                              says=("has no memory of a GPU", "0x1000"), hint="still has it")
+
+    def test_of_machines_without_a_driver(self):
+        from fatlink._views import view
+        if fatlink.gpu_count():
+            self.skipTest("this machine has a GPU")
+        self.assert_error(fatlink.UnavailableError, view, SimpleNamespace(**vars(Interface())), says="no CUDA driver", hint="cpu")
+
     def test_of_one_object_of_a_class(self):
         """The attribute of an object says nothing of others of its class."""
-        from types import SimpleNamespace
         from fatlink._views import view
         array = SimpleNamespace(**vars(Interface()), __dlpack_device__=lambda: (2, 0))
         self.assertEqual(view(array).count, 8)
@@ -100,7 +128,6 @@ class Streams(NumpyCase):
         self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
 
     def test_of_several_frameworks_wait_for_each_other(self):
-        from types import SimpleNamespace
         from fatlink import _calls
         from fatlink._element_types import number_type
         from fatlink._views import View
@@ -111,8 +138,7 @@ class Streams(NumpyCase):
 
         def run(*streams, stream=None):
             kinds = [SimpleNamespace(is_ordered=handle is not None, current_stream=lambda place, handle=handle: handle,
-                                     wait_for=lambda view, handle: order.append(("export", handle)),
-                                     other_current_device=lambda place: None) for handle in streams]
+                                     wait_for=lambda view, handle: order.append(("export", handle))) for handle in streams]
             order.clear()
             views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
             _calls.run(prepared, ("in", "out"), views, stream)
@@ -230,7 +256,6 @@ class Numpy(NumpyCase):
 
 class Values(NumpyCase):
     def pack(self, value, type_name, scalar=None, size=None):
-        from types import SimpleNamespace
         from fatlink._element_types import NUMBERS, pack
         known = NUMBERS.get(type_name, (16, 0))
         return pack(value, SimpleNamespace(name="v", scalar=scalar or known[0], type_name=type_name,

@@ -60,9 +60,9 @@ class Arrays(NumpyCase):
 
     def test_that_do_not_state_their_gpu(self):
         from fatlink import _array_protocols
-        array = SimpleNamespace(__cuda_array_interface__={"shape": (1,), "typestr": "<f4", "data": (4096, False)})
+        array = SimpleNamespace(__cuda_array_interface__={"shape": (0,), "typestr": "<f4", "data": (0, False)})
         with mock.patch.object(_array_protocols.c, "gpu_count", lambda: 2):
-            self.assert_error(fatlink.UsageError, fatlink.reduce, array, says="does not state on which of the GPUs",
+            self.assert_error(fatlink.UsageError, fatlink.reduce, array, says="is empty and does not state on which of the GPUs",
                               code="several-devices", hint="__dlpack_device__")
 
     def test_of_a_plan_without_any(self):

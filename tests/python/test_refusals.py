@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is refused before anything reaches a device, and what the errors say."""
+import ctypes
+import errno
 import pickle
 import unittest
 
@@ -241,6 +243,33 @@ class Errors(PythonCase):
         self.assertTrue(issubclass(fatlink.UsageError, ValueError))
         self.assertTrue(issubclass(fatlink.UsageTypeError, TypeError))
         self.assertTrue(issubclass(fatlink.OutOfMemoryError, MemoryError))
+        self.assertTrue(issubclass(fatlink.FileError, OSError))
+
+    def test_of_files_have_the_fields_of_os_errors(self):
+        missing = self.folder / "missing.fatbin"
+        with self.assertRaises(OSError) as raised:
+            fatlink.Input.read(missing)
+        error = raised.exception
+        self.assertEqual((error.filename, error.strerror), (str(missing), error.message))
+        self.assertTrue(str(error).startswith(error.message))
+        self.assertEqual((error.errno, fatlink.FileError("full", code="ENOSPC").errno), (None, errno.ENOSPC))
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((type(copy), str(copy), copy.filename), (fatlink.FileError, str(error), str(missing)))
+
+    def test_of_classes_have_kinds_of_their_own(self):
+        from fatlink._errors import CLASSES
+        self.assertEqual([cls.kind for cls in CLASSES.values()], [
+            "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect"])
+        self.assertTrue(all("kind" in vars(cls) for cls in CLASSES.values()))
+
+    def test_of_missing_memory(self):
+        from fatlink._c_interface import c, output, raise_error
+        size = 1 << 62
+
+        def allocate():
+            raise_error(c.buffer_allocate(fatlink.open_device("cpu"), size, ctypes.byref(output())))
+        error = self.assert_error(MemoryError, allocate, says="cannot allocate", code="out-of-memory", hint="less memory")
+        self.assertEqual((type(error), error.kind), (fatlink.OutOfMemoryError, "memory"))
 
     def test_of_a_missing_gpu_say_what_to_do(self):
         if fatlink.gpu_count():

@@ -7,10 +7,9 @@
 // so that memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
 // (untyped_kernel::native_handle) can be exchanged. The first device object of a GPU retains the
 // primary context; fatlink never destroys, resets or releases it. Do not call cudaDeviceReset
-// or cuDevicePrimaryCtxReset while fatlink's objects for that GPU live. Every call of fatlink makes
-// the primary context of its GPU current to the calling thread and leaves it current. Code that
-// calls the driver or the runtime itself selects its GPU first, by cudaSetDevice(ordinal) or
-// cuCtxSetCurrent, and with several GPUs again after calls of fatlink for another one.
+// or cuDevicePrimaryCtxReset while fatlink's objects for that GPU live. The context
+// that is current to the calling thread stays current: a call makes the primary context of its GPU
+// current only while it runs. In a thread without a current context, it stays current afterwards.
 //
 // Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams, events, arrays,
 // textures and surfaces keep their device alive; nothing of the driver is torn down at process

@@ -71,7 +71,6 @@ class TorchArrays(ArrayKind):
         self.torch = torch
         self.elements = {}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-        self.current_device = getattr(torch._C, "_cuda_getDevice", None)
         self.increment_version = getattr(torch.autograd.graph, "increment_version", None)  # since PyTorch 2.1
 
     def is_array(self, array):
@@ -146,11 +145,6 @@ class TorchArrays(ArrayKind):
             return self.raw_stream(place)
         return self.torch.cuda.current_stream(place).cuda_stream
 
-    def other_current_device(self, place):
-        if place == HOST or self.current_device is not None and self.current_device() == place:
-            return None
-        return self.torch.cuda.device(place)
-
 
 class CupyArrays(ArrayKind):
     name = "CuPy"
@@ -185,9 +179,6 @@ class CupyArrays(ArrayKind):
             return self.cuda.get_current_stream().ptr
         with self.cuda.Device(place):
             return self.cuda.get_current_stream().ptr
-
-    def other_current_device(self, place):
-        return None if self.cuda.runtime.getDevice() == place else self.cuda.Device(place)
 
 
 class JaxArrays(ArrayKind):

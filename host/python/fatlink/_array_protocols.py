@@ -2,7 +2,7 @@
 """Arrays by __cuda_array_interface__ (version 3) and by DLPack, as their specifications state them."""
 import ctypes
 
-from ._c_interface import c
+from ._c_interface import c, raise_error
 from ._element_types import NUMBERS, require_known
 from ._errors import UsageError, UsageTypeError
 from ._views import HOST, View, freed, imported, not_contiguous
@@ -43,7 +43,7 @@ def _element_of_typestr(interface, what):
     return require_known(f"{_TYPE_CODES.get(kind, kind)}{8 * size}", what)
 
 
-def _ordinal(array):
+def _ordinal(array, address, count):
     """The GPU of an array with __cuda_array_interface__, which does not state it."""
     if hasattr(array, "__dlpack_device__"):
         place = place_of(array)
@@ -51,10 +51,22 @@ def _ordinal(array):
             raise UsageError("the array has __cuda_array_interface__, but its __dlpack_device__ states the host's memory",
                              hint="pass an array in the memory of a CUDA device")
         return place
+    if count:
+        return _ordinal_of_address(address)
     if c.gpu_count() <= 1:
         return 0
-    raise UsageError("the array does not state on which of the GPUs it is", code="several-devices",
+    raise UsageError("the array is empty and does not state on which of the GPUs it is", code="several-devices",
                      hint="pass an array with __dlpack_device__, as those of PyTorch, CuPy and JAX")
+
+
+def _ordinal_of_address(address):
+    ordinal = ctypes.c_int32()
+    try:
+        raise_error(c.address_get_device(address, ctypes.byref(ordinal), None))
+    except UsageError as cause:
+        raise UsageError(f"the array has no memory of a GPU: {cause.message}", code="freed-array",
+                         hint="pass an array whose memory CUDA has allocated, and which still has it") from None
+    return ordinal.value
 
 
 def interface_view(array, interface, kind):
@@ -69,11 +81,12 @@ def interface_view(array, interface, kind):
     count = product(shape)
     if count and not address:
         raise freed("the array")
-    result = View(array, kind, address or 0, count, shape, element, _ordinal(array), bool(is_read_only))
-    result.keeps = interface.get("stream")
-    if result.keeps == 0:
+    stream = interface.get("stream")
+    if stream == 0:
         raise UsageError("the array states the stream 0, which __cuda_array_interface__ does not allow",
                          hint="state None, or 1 for the legacy default stream")
+    result = View(array, kind, address or 0, count, shape, element, _ordinal(array, address, count), bool(is_read_only))
+    result.keeps = stream
     return result
 
 
@@ -168,6 +181,5 @@ def wait_for(view, stream):
 
 
 def _synchronize(view, stream):
-    from ._c_interface import raise_error
     from ._devices import device_at
     raise_error(c.synchronize(device_at(view.place), stream))

@@ -106,7 +106,7 @@ PROTOTYPES = {
     "live_plan_get_argument": "ppzp", "live_plan_extents": "pppzspzp", "live_plan_scratch_bytes": "pppzp",
     "live_plan_run": "ppppzuz",
     "live_plan_bind": "pppzuzp", "live_plan_version": "up", "live_plan_free": "-p",
-    "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
+    "address_get_device": "pupp", "buffer_allocate": "ppzp", "buffer_map_host": "pppzip", "buffer_address": "up", "buffer_bytes": "zp", "buffer_free": "-p",
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
     "buffer_fill": "ppbp",
     "plan_prepare": "ppppp", "plan_name": "sp", "plan_image": "pp", "plan_argument_count": "zp", "plan_get_argument": "ppzp",

@@ -62,16 +62,7 @@ def run(prepared, names, entries, stream=None, scratch=None) -> None:
         if entry.__class__ is View and (entry.place != place or entry.kind is not kind or not kind.is_ordered):
             return _run_others(prepared, names, entries, stream, scratch)
     handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
-    _run_guarded(kind, place, prepared, handle, names, entries)
-
-
-def _run_guarded(kind, place, prepared, handle, names, entries, *scratch):
-    guard = kind.other_current_device(place)
-    if guard is None:
-        prepared.run(handle, names, entries, *scratch)
-    else:
-        with guard:
-            prepared.run(handle, names, entries, *scratch)
+    prepared.run(handle, names, entries)
 
 
 def _run_others(prepared, names, entries, stream, scratch):
@@ -88,7 +79,7 @@ def _run_others(prepared, names, entries, stream, scratch):
     handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
     address, size = _scratch(scratch, place)
     must_wait = wait_for_others(prepared.device, views.values(), kind, handle, place)
-    _run_guarded(kind, place, prepared, handle, names, entries, address, size)
+    prepared.run(handle, names, entries, address, size)
     if must_wait:
         raise_error(c.synchronize(prepared.device, handle))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exceptions that fatlink raises: one class for each kind of error of the C interface."""
+import errno
 
 
 class Finding:
@@ -29,7 +30,8 @@ class Finding:
 class Error(Exception):
     """What fatlink raises. `str(error)` is the message, and the hint on a second line."""
 
-    kind = "defect"  #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect"
+    kind = "other"  #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect";
+    #: "other" where a program of fatlink failed
 
     def __init__(self, message: str, *, code: str = "invalid-argument", hint: str = "", stage: str = "usage",
                  input: str = "", log: str = "", findings: tuple = ()):
@@ -60,10 +62,25 @@ class UsageTypeError(UsageError, TypeError):
     """An argument has a wrong type: an array of another element type, or no array."""
 
 
-class FileError(Error):
+class FileError(Error, OSError):
     """A file cannot be read, has the wrong content, or cannot be written."""
 
     kind = "file"
+
+    @property
+    def errno(self) -> "int | None":
+        """The number of the system's error, if the code is its name."""
+        return getattr(errno, self.code, None)
+
+    @property
+    def strerror(self) -> str:
+        """The message."""
+        return self.message
+
+    @property
+    def filename(self) -> "str | None":
+        """The file at fault."""
+        return self.input or None
 
 
 class RefusedError(Error):
@@ -97,13 +114,15 @@ class UnavailableError(Error, RuntimeError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The host has no memory left."""
+    """The host or a GPU has not enough memory."""
 
     kind = "memory"
 
 
 class DefectError(Error):
     """An error in fatlink itself."""
+
+    kind = "defect"
 
 
 # By fatlink_error_kind.

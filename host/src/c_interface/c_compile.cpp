@@ -4,20 +4,17 @@
 #include "c_interface/handles.hpp"
 #include "c_interface/struct_size.hpp"
 #include "c_interface/text_copy.hpp"
+#include "c_interface/tool_settings.hpp"
 
 namespace fatlink::c {
 namespace {
 
 compiler_settings settings_of(fatlink_compiler_settings const& stated)
 {
-  compiler_settings settings;
-  if (stated.time_limit_ms != 0)
-    settings.time_limit = std::chrono::milliseconds(stated.time_limit_ms);
+  auto settings = read_tool_settings<compiler_settings>(stated);
   if (stated.memory_limit_mib != 0) settings.memory_limit_mib = stated.memory_limit_mib;
-  if (stated.cache != nullptr) settings.cache = stated.cache->cache;
   settings.nvrtc = text_or_empty(stated.nvrtc);
   settings.libnvvm = text_or_empty(stated.libnvvm);
-  settings.allow_unconfined = stated.allow_unconfined != 0;
   return settings;
 }
 

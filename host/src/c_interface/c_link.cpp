@@ -4,6 +4,7 @@
 #include "c_interface/make_image.hpp"
 #include "c_interface/read_link.hpp"
 #include "c_interface/struct_size.hpp"
+#include "c_interface/tool_settings.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/request_of.hpp"
 
@@ -12,12 +13,8 @@ namespace {
 
 linker_settings settings_of(fatlink_linker_settings const& stated)
 {
-  linker_settings settings;
+  auto settings = read_tool_settings<linker_settings>(stated);
   if (stated.in_process != 0) settings.isolation = isolation::in_process;
-  settings.allow_unconfined = stated.allow_unconfined != 0;
-  if (stated.time_limit_ms != 0)
-    settings.time_limit = std::chrono::milliseconds(stated.time_limit_ms);
-  if (stated.cache != nullptr) settings.cache = stated.cache->cache;
   settings.nvjitlink = text_or_empty(stated.nvjitlink);
   return settings;
 }

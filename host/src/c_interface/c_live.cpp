@@ -106,24 +106,19 @@ void fatlink_live_module_free(fatlink_live_module* module)
 
 size_t fatlink_live_kernel_parameter_count(fatlink_live_kernel const* kernel)
 {
-  return kernel == nullptr ? 0 : kernel->kernel.parameter_sizes().size();
+  return parameter_count(kernel);
 }
 
 size_t fatlink_live_kernel_parameter_bytes(fatlink_live_kernel const* kernel, size_t index)
 {
-  if (index >= fatlink_live_kernel_parameter_count(kernel)) return 0;
-  return kernel->kernel.parameter_sizes()[index];
+  return parameter_bytes(kernel, index);
 }
 
 fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel const* kernel, void* stream,
                                           fatlink_launch_shape const* shape, void* const* arguments,
                                           size_t count)
 {
-  return guarded([&] {
-    required(kernel, "kernel")
-        .kernel.launch_raw(fatlink::stream_view(stream), read_shape(shape),
-                           list(arguments, count, "arguments"));
-  });
+  return guarded([&] { launch(kernel, stream, shape, arguments, count); });
 }
 
 void fatlink_live_kernel_free(fatlink_live_kernel* kernel)

@@ -1,9 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
+#include "device/gpu_address.hpp"
 
 namespace fatlink::c {
 namespace {
+
+fatlink_memory_kind kind_of(detail::gpu_memory_kind kind) noexcept
+{
+  switch (kind) {
+    case detail::gpu_memory_kind::managed:
+      return FATLINK_MEMORY_MANAGED;
+    case detail::gpu_memory_kind::host:
+      return FATLINK_MEMORY_HOST;
+    case detail::gpu_memory_kind::device:
+      break;
+  }
+  return FATLINK_MEMORY_DEVICE;
+}
 
 device_buffer<std::byte>& bytes_of(fatlink_buffer* buffer)
 {
@@ -19,6 +35,19 @@ device_buffer<std::byte> const& bytes_of(fatlink_buffer const* buffer)
 }  // namespace fatlink::c
 
 using namespace fatlink::c;
+
+fatlink_error* fatlink_address_get_device(uint64_t address, int32_t* ordinal,
+                                          fatlink_memory_kind* kind)
+{
+  return guarded([&] {
+    auto& result = output(ordinal, "ordinal");
+    if (kind != nullptr) *kind = 0;
+    auto const& api = fatlink::detail::driver::open();
+    auto const place = fatlink::detail::locate(api, address);
+    result = place.ordinal;
+    if (kind != nullptr) *kind = kind_of(place.kind);
+  });
+}
 
 fatlink_error* fatlink_buffer_allocate(fatlink_device* device, size_t bytes,
                                        fatlink_buffer** buffer)

@@ -61,6 +61,19 @@ fatlink_error* make_defect(std::string const& cause)
                                           .hint = "report it with the calls and the inputs"}));
 }
 
+/// Whether the host or a device lacks memory, also of an error of a more general class.
+bool is_out_of_memory(error const& cause) noexcept
+{
+  auto const& code = cause.details().code;
+  return code == error_code::out_of_memory || code == "CUDA_ERROR_OUT_OF_MEMORY";
+}
+
+/// `kind`, or the kind of errors of missing memory.
+fatlink_error* make_device_error(fatlink_error_kind kind, error const& cause)
+{
+  return make_error(is_out_of_memory(cause) ? FATLINK_ERROR_MEMORY : kind, cause);
+}
+
 /// Handles the exception again, to find its type.
 fatlink_error* describe_current()
 try {
@@ -76,9 +89,9 @@ try {
 } catch (compile_error const& cause) {
   return make_error(FATLINK_ERROR_COMPILE, cause);
 } catch (device_error const& cause) {
-  return make_error(FATLINK_ERROR_DEVICE, cause);
+  return make_device_error(FATLINK_ERROR_DEVICE, cause);
 } catch (unavailable_error const& cause) {
-  return make_error(FATLINK_ERROR_UNAVAILABLE, cause);
+  return make_device_error(FATLINK_ERROR_UNAVAILABLE, cause);
 } catch (error const& cause) {
   return make_error(FATLINK_ERROR_DEFECT, cause);
 } catch (std::bad_alloc const&) {

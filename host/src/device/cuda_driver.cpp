@@ -44,11 +44,13 @@ void bind_device(shared_library const& library, driver& api)
   bind(library, "cuDeviceGetAttribute", api.device_get_attribute);
   bind(library, "cuDeviceTotalMem_v2", api.device_total_mem);
   bind(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
+  bind(library, "cuCtxGetCurrent", api.context_get_current);
   bind(library, "cuCtxSetCurrent", api.context_set_current);
 }
 
 void bind_memory(shared_library const& library, driver& api)
 {
+  bind(library, "cuPointerGetAttributes", api.pointer_get_attributes);
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
   bind(library, "cuMemAllocAsync", api.mem_alloc_async);

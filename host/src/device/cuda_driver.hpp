@@ -23,7 +23,9 @@ struct driver {
   decltype(&::cuDeviceGetAttribute) device_get_attribute;
   decltype(&::cuDeviceTotalMem) device_total_mem;
   decltype(&::cuDevicePrimaryCtxRetain) primary_context_retain;
+  decltype(&::cuCtxGetCurrent) context_get_current;
   decltype(&::cuCtxSetCurrent) context_set_current;
+  decltype(&::cuPointerGetAttributes) pointer_get_attributes;
   decltype(&::cuMemAlloc) mem_alloc;
   decltype(&::cuMemFree) mem_free;
   decltype(&::cuMemAllocAsync) mem_alloc_async;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu_device.hpp"
 
-#include <algorithm>
-
+#include "device/context_guard.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/gpu_info.hpp"
+#include "device/gpu_memory.hpp"
 #include "device/gpu_module.hpp"
 #include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
@@ -21,6 +21,7 @@ class gpu_device final : public device_backend {
   gpu_device(driver const& api, int ordinal)
       : api_(api),
         info_(gpu_info(api, ordinal)),
+        memory_(api, info_.name),
         streams_(api, info_.name),
         textures_(api, info_.name)
   {
@@ -32,84 +33,62 @@ class gpu_device final : public device_backend {
 
   device_address allocate(std::size_t bytes) override
   {
-    enter();
-    CUdeviceptr address = 0;
-    api_.check(api_.mem_alloc(&address, std::max<std::size_t>(bytes, 1)), "allocating",
-               detail::format("{} bytes on {}", bytes, info_.name));
-    return address;
+    auto const context = enter();
+    return memory_.allocate(bytes);
   }
   void release(device_address address) noexcept override
   {
-    if (entered()) (void)api_.mem_free(address);
+    if (auto const context = try_enter()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
   {
-    enter();
-    CUdeviceptr address = 0;
-    api_.check(api_.mem_alloc_async(&address, std::max<std::size_t>(bytes, 1),
-                                    static_cast<CUstream>(stream)),
-               "allocating", detail::format("{} bytes on {}", bytes, info_.name));
-    return address;
+    auto const context = enter();
+    return memory_.allocate(bytes, static_cast<CUstream>(stream));
   }
   void release(device_address address, handle stream) noexcept override
   {
-    if (entered()) (void)api_.mem_free_async(address, static_cast<CUstream>(stream));
+    if (auto const context = try_enter()) memory_.release(address, static_cast<CUstream>(stream));
   }
   void copy_in(device_address destination, bytes_view source) override
   {
-    enter();
-    if (source.empty()) return;
-    api_.check(api_.copy_in(destination, source.data(), source.size()), "copying to", info_.name);
-    finish_default_stream("copying to");
+    auto const context = enter();
+    memory_.copy_in(destination, source);
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
   {
-    enter();
-    if (source.empty()) return;
-    api_.check(api_.copy_in_async(destination, source.data(), source.size(),
-                                  static_cast<CUstream>(stream)),
-               "copying to", info_.name);
+    auto const context = enter();
+    memory_.copy_in(destination, source, static_cast<CUstream>(stream));
   }
   void copy_out(std::span<std::byte> destination, device_address source) override
   {
-    enter();
-    if (destination.empty()) return;
-    api_.check(api_.copy_out(destination.data(), source, destination.size()), "copying from",
-               info_.name);
+    auto const context = enter();
+    memory_.copy_out(destination, source);
   }
   void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
   {
-    enter();
-    if (destination.empty()) return;
-    api_.check(api_.copy_out_async(destination.data(), source, destination.size(),
-                                   static_cast<CUstream>(stream)),
-               "copying from", info_.name);
+    auto const context = enter();
+    memory_.copy_out(destination, source, static_cast<CUstream>(stream));
   }
   void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                       handle stream) override
   {
-    enter();
-    if (bytes == 0) return;
-    api_.check(api_.copy_on_device(destination, source, bytes, static_cast<CUstream>(stream)),
-               "copying on", info_.name);
+    auto const context = enter();
+    memory_.copy_on_device(destination, source, bytes, static_cast<CUstream>(stream));
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
-    fill(destination, value, bytes, nullptr);
-    finish_default_stream("filling memory of");
+    auto const context = enter();
+    memory_.fill(destination, value, bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
   {
-    enter();
-    if (bytes == 0) return;
-    api_.check(api_.memset_bytes(destination, static_cast<unsigned char>(value), bytes,
-                                 static_cast<CUstream>(stream)),
-               "filling memory of", info_.name);
+    auto const context = enter();
+    memory_.fill(destination, value, bytes, static_cast<CUstream>(stream));
   }
 
   handle load(linked_image const& image) override
   {
-    enter();
+    auto const context = enter();
     relaxed_capture const mode(api_);
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
@@ -117,17 +96,17 @@ class gpu_device final : public device_backend {
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
     relaxed_capture const mode(api_);
-    if (entered()) owned->unload();
+    if (auto const context = try_enter()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
-    enter();
+    auto const context = enter();
     relaxed_capture const mode(api_);
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
   device_variable find_variable(handle module, std::string const& name) override
   {
-    enter();
+    auto const context = enter();
     return static_cast<gpu_module*>(module)->find_variable(name);
   }
 
@@ -141,25 +120,25 @@ class gpu_device final : public device_backend {
   }
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {
-    enter();
+    auto const context = enter();
     return static_cast<gpu_kernel*>(kernel)->attributes();
   }
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
-    enter();
+    auto const context = enter();
     return static_cast<gpu_kernel*>(kernel)->active_blocks(block_threads, shared_bytes);
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
-    enter();
+    auto const context = enter();
     return static_cast<gpu_kernel*>(kernel)->suggest_block(shared_bytes);
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
               void* const* arguments) override
   {
-    enter();
+    auto const context = enter();
     auto& code = *static_cast<gpu_kernel*>(kernel);
     code.allow_shared(shape.shared_bytes);
     api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
@@ -168,113 +147,106 @@ class gpu_device final : public device_backend {
 
   handle create_stream() override
   {
-    enter();
+    auto const context = enter();
     return streams_.create_stream();
   }
   void destroy_stream(handle stream) noexcept override
   {
-    if (entered()) streams_.destroy_stream(static_cast<CUstream>(stream));
+    if (auto const context = try_enter()) streams_.destroy_stream(static_cast<CUstream>(stream));
   }
   void synchronize(handle stream) override
   {
-    enter();
+    auto const context = enter();
     streams_.synchronize(static_cast<CUstream>(stream));
   }
   [[nodiscard]] stream_facts describe_stream(handle stream) override
   {
-    enter();
+    auto const context = enter();
     return streams_.describe(static_cast<CUstream>(stream));
   }
   [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override
   {
-    enter();
+    auto const context = enter();
     return streams_.create_event(CU_EVENT_DEFAULT);
   }
   handle create_untimed_event() override
   {
-    enter();
+    auto const context = enter();
     return streams_.create_event(CU_EVENT_DISABLE_TIMING);
   }
   void destroy_event(handle event) noexcept override
   {
-    if (entered()) streams_.destroy_event(static_cast<CUevent>(event));
+    if (auto const context = try_enter()) streams_.destroy_event(static_cast<CUevent>(event));
   }
   void record(handle event, handle stream) override
   {
-    enter();
+    auto const context = enter();
     streams_.record(static_cast<CUevent>(event), static_cast<CUstream>(stream));
   }
   /// Without a context, which the end of the process has destroyed, nothing is executed any more.
   [[nodiscard]] bool event_done(handle event) noexcept override
   {
-    return !entered() || streams_.event_done(static_cast<CUevent>(event));
+    auto const context = try_enter();
+    return !context || streams_.event_done(static_cast<CUevent>(event));
   }
   double elapsed_ms(handle start, handle stop) override
   {
-    enter();
+    auto const context = enter();
     return streams_.elapsed_ms(static_cast<CUevent>(start), static_cast<CUevent>(stop));
   }
 
   handle create_array(texel_format const& format, array_shape const& shape) override
   {
-    enter();
+    auto const context = enter();
     return textures_.create_array(format, shape);
   }
   void destroy_array(handle array) noexcept override
   {
-    if (entered()) textures_.destroy_array(static_cast<CUarray>(array));
+    if (auto const context = try_enter()) textures_.destroy_array(static_cast<CUarray>(array));
   }
   void write_array(handle array, bytes_view texels) override
   {
-    enter();
+    auto const context = enter();
     textures_.write_array(static_cast<CUarray>(array), texels);
   }
   void read_array(handle array, std::span<std::byte> texels) override
   {
-    enter();
+    auto const context = enter();
     textures_.read_array(static_cast<CUarray>(array), texels);
   }
   std::uint64_t create_texture(handle array, texture_options const& options) override
   {
-    enter();
+    auto const context = enter();
     return textures_.create_texture(static_cast<CUarray>(array), options);
   }
   std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
   {
-    enter();
+    auto const context = enter();
     return textures_.create_texture(texels, options);
   }
   void destroy_texture(std::uint64_t texture) noexcept override
   {
-    if (entered()) textures_.destroy_texture(texture);
+    if (auto const context = try_enter()) textures_.destroy_texture(texture);
   }
   std::uint64_t create_surface(handle array) override
   {
-    enter();
+    auto const context = enter();
     return textures_.create_surface(static_cast<CUarray>(array));
   }
   void destroy_surface(std::uint64_t surface) noexcept override
   {
-    if (entered()) textures_.destroy_surface(surface);
+    if (auto const context = try_enter()) textures_.destroy_surface(surface);
   }
 
  private:
-  /// fatlink's streams do not wait for the default stream (CU_STREAM_NON_BLOCKING), on which
-  /// memsets and the end of copies from pageable memory are asynchronous to the host.
-  void finish_default_stream(char const* action)
-  {
-    api_.check(api_.stream_synchronize(nullptr), action, info_.name);
-  }
   /// Each thread has a current context of its own, so every call sets it.
-  [[nodiscard]] bool entered() const noexcept
-  {
-    return api_.context_set_current(context_) == CUDA_SUCCESS;
-  }
-  void enter() const { api_.check(api_.context_set_current(context_), "entering", info_.name); }
+  [[nodiscard]] context_guard enter() const { return {api_, context_, info_.name}; }
+  [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_}; }
 
   driver const& api_;
   device_info info_;
+  gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
   CUcontext context_ = nullptr;

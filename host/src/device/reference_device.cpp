@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "device/image_kind.hpp"
+#include "device/memory_access.hpp"
 #include "device/misuse.hpp"
 #include "device/reference_failure.hpp"
 #include "device/reference_module.hpp"
@@ -77,7 +78,7 @@ class reference_device final : public device_backend {
   void copy_in(device_address destination, bytes_view source) override
   {
     if (source.empty()) return;
-    std::memcpy(writable_address(destination, source.size(), "copying to"), source.data(),
+    std::memcpy(access_.writable(destination, source.size(), "copying to"), source.data(),
                 source.size());
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
@@ -88,7 +89,7 @@ class reference_device final : public device_backend {
   void copy_out(std::span<std::byte> destination, device_address source) override
   {
     if (destination.empty()) return;
-    std::memcpy(destination.data(), host_address(source, destination.size(), "copying from"),
+    std::memcpy(destination.data(), access_.readable(source, destination.size(), "copying from"),
                 destination.size());
   }
   void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
@@ -101,13 +102,13 @@ class reference_device final : public device_backend {
   {
     check_stream(stream);
     if (bytes == 0) return;
-    std::memmove(writable_address(destination, bytes, "copying on"),
-                 host_address(source, bytes, "copying on"), bytes);
+    std::memmove(access_.writable(destination, bytes, "copying on"),
+                 access_.readable(source, bytes, "copying on"), bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
     if (bytes == 0) return;
-    std::memset(writable_address(destination, bytes, "filling memory of"),
+    std::memset(access_.writable(destination, bytes, "filling memory of"),
                 std::to_integer<int>(value), bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
@@ -261,42 +262,10 @@ class reference_device final : public device_backend {
                         .hint = "record both events on a stream first"});
   }
 
-  /// Where the host keeps `bytes` bytes at `address`; `action` is for the message.
-  std::byte* host_address(device_address address, std::size_t bytes, char const* action) const
-  {
-    auto const regions = memory_->snapshot();
-    if (auto const* region = interpreter::find_region(*regions, address, bytes); region != nullptr)
-      return region->data + (address - region->base);
-    fail_copy(action, address, bytes, interpreter::describe(*regions, address),
-              "check the address and the size that the host program passes");
-  }
-
-  /// The same, for bytes that are written: constant variables may be, memory that is mapped as
-  /// read-only must not be.
-  std::byte* writable_address(device_address address, std::size_t bytes, char const* action) const
-  {
-    auto const regions = memory_->snapshot();
-    auto const* const region = interpreter::find_region(*regions, address, bytes);
-    if (region != nullptr && region->is_mapped && region->read_only)
-      fail_copy(action, address, bytes, "in " + interpreter::name_of(*region) + ", read-only",
-                "map the memory with host_access::read_write");
-    return host_address(address, bytes, action);
-  }
-
-  [[noreturn]] void fail_copy(char const* action, device_address address, std::size_t bytes,
-                              std::string const& place, std::string hint) const
-  {
-    throw device_error(stage::device,
-                       {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action,
-                                                  info_.name, bytes, address, place),
-                        .input = info_.name,
-                        .code = error_code::illegal_address,
-                        .hint = std::move(hint)});
-  }
-
   cpu_options options_;
   device_info info_;
   std::shared_ptr<interpreter::memory> memory_ = std::make_shared<interpreter::memory>();
+  memory_access access_{*memory_, info_.name};
   reference_textures textures_{memory_};
   std::atomic<std::uint64_t> instructions_ = 0;
 };

@@ -10,10 +10,25 @@
 
 FATLINK_C_BEGIN
 
+/** The kinds of memory that GPUs access. */
+typedef int32_t fatlink_memory_kind;
+enum {
+  FATLINK_MEMORY_DEVICE = 1,  /**< of a GPU */
+  FATLINK_MEMORY_MANAGED = 2, /**< moves between the host and GPUs: cudaMallocManaged */
+  FATLINK_MEMORY_HOST = 3     /**< page-locked memory of the host: cudaMallocHost */
+};
+
+/** The ordinal of the GPU on which the memory at `address` was allocated or registered, by fatlink
+    or by other CUDA code, and the kind of that memory; `kind` may be NULL.
+    Errors: usage: `address` is not in memory of CUDA, or not any more (memory that an allocator
+    such as PyTorch's keeps for reuse still is); device; unavailable: no driver. */
+FATLINK_C_API fatlink_error* fatlink_address_get_device(uint64_t address, int32_t* ordinal,
+                                                        fatlink_memory_kind* kind);
+
 /** Memory of a device: allocated, or the host's memory that the reference device works on. */
 typedef struct fatlink_buffer fatlink_buffer;
 
-/** Uninitialised memory. Errors: device: there is not enough. */
+/** Uninitialised memory. Errors: memory: there is not enough; device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_allocate(fatlink_device* device, size_t bytes,
                                                      fatlink_buffer** buffer);
 /** Lets kernels on the reference device work on `bytes` of the host's memory at `memory`, without a
