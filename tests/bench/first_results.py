@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times processes from their start to their first verified result, with their caches empty (cold) and in the next process
 (warm), by turns. A process prints one JSON object that says "verified", and device_ms, the time of opening the GPU, or first_ms,
-the time without starting up."""
+the time without starting up; further objects are figures of later work."""
 import argparse
 import json
 import os
@@ -45,7 +45,8 @@ def environment(folder):
 
 
 def time_process(command, folder):
-    """Milliseconds of the whole process to its verified result, and of what remains without starting up."""
+    """Milliseconds of the whole process to its verified result, and of what remains without starting up; then_us, if the process
+    states it."""
     start = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(folder)) as process:
         output = b""
@@ -58,12 +59,23 @@ def time_process(command, folder):
         output += process.communicate()[0]
     if process.returncode != 0:
         sys.exit(f"{command[0]} did not verify: {output.decode()}")
-    result = json.loads(output)
-    return whole, result["first_ms"] if "first_ms" in result else whole - result["device_ms"]
+    result = read_objects(output.decode())
+    first = result["first_ms"] if "first_ms" in result else whole - result["device_ms"]
+    return (whole, first, result["then_us"]) if "then_us" in result else (whole, first)
+
+
+def read_objects(text):
+    """The members of the JSON objects that a process has printed, one behind the other."""
+    members, decoder, position = {}, json.JSONDecoder(), 0
+    while position < len(text.rstrip()):
+        entry, position = decoder.raw_decode(text, position)
+        members.update(entry)
+        position += len(text[position:]) - len(text[position:].lstrip())
+    return members
 
 
 def measure(commands, rounds):
-    """{(name, "cold"): [whole, rest], (name, "warm"): …} of commands by name: medians."""
+    """{(name, "cold"): [whole, rest, …], (name, "warm"): …} of commands by name: medians of what time_process returns."""
     times = {}
     with tempfile.TemporaryDirectory(prefix="fatlink-bench-") as folder:
         for _ in range(rounds):

@@ -48,10 +48,10 @@ def print_import(rounds):
     print(f"`import fatlink`: {statistics.median(times):.1f} ms, median of {rounds} processes.\n")
 
 
-def host_time(call, synchronize, calls=1000):
-    """Microseconds of host time of a call that queues work: the least of several loops, whose work is short."""
+def host_time(call, synchronize, calls=200):
+    """Microseconds of host time of a call that queues work: the least of several loops, whose work fits the GPU's queue."""
     best = float("inf")
-    for _ in range(7):
+    for _ in range(40):
         synchronize()
         start = time.perf_counter()
         for _ in range(calls):
@@ -163,19 +163,18 @@ def makers():
     return found
 
 
-def print_first_results(rounds):
+def print_first_results(makers, rounds):
     commands = {(kind, maker): [sys.executable, HERE / "python_first.py", maker, kind, str(ELEMENTS)]
-                for maker in makers() for kind in KINDS}
+                for kind in KINDS for maker in makers}
     medians = first_results.measure(commands, rounds)
     print(f"To the first verified result in a new process with an operator of the caller's (2x² + 1; the sum of it), and "
           f"throughput afterwards, of {ELEMENTS} float32 elements; medians of {rounds} rounds, ms; cold: all caches empty.\n")
     print("| algorithm | package | cache | whole process | first result | then, µs | GB/s |\n|---|---|---|---:|---:|---:|---:|")
-    for (kind, maker), command in commands.items():
-        done = subprocess.run([*command, "--throughput"], text=True, capture_output=True, check=True)
-        then = json.loads(done.stdout)["then_us"]
+    for kind, maker in commands:
+        then = medians[(kind, maker), "warm"][2]
         size = 8 if kind == "map" else 4
         for cache in ("cold", "warm"):
-            whole, first = medians[(kind, maker), cache]
+            whole, first, _ = medians[(kind, maker), cache]
             print(f"| {kind} | {maker} | {cache} | {whole:.0f} | {first:.1f} | {then:.1f} | {ELEMENTS * size / then / 1e3:.0f} |")
 
 
@@ -192,7 +191,7 @@ def main():
     print(f"{torch.cuda.get_device_name()}, fatlink {fatlink.version()}, PyTorch {torch.__version__}\n")
     print_calls(fatlink, torch)
     print_throughput(fatlink, torch, arguments.build, arguments.rounds)
-    print_first_results(arguments.rounds)
+    print_first_results(makers(), arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -177,7 +177,14 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
     return entry
 
 
+def _forget_gpus():
+    """In a child process: the next call for a GPU fails when it prepares its library, before it makes an array."""
+    for key in [key for key, entry in _bound.items() if entry.prepared.device.is_gpu]:
+        del _bound[key]
+
+
 _settings.changes.append(_bound.clear)  # the next calls link with the new settings
+_forks.in_child.append(_forget_gpus)
 
 
 def _keep(key, algorithm):

@@ -4,6 +4,7 @@
 The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
 prototypes with the headers."""
 import ctypes
+import sys
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 from . import _forks
@@ -266,5 +267,6 @@ class Handle(ProcessObject):
         self._as_parameter_ = None
         try:
             getattr(c, self._free)(handle)
-        except (AttributeError, TypeError):  # the interpreter ends
-            pass
+        except (AttributeError, TypeError):  # at the interpreter's end functions are gone
+            if sys is not None and not sys.is_finalizing():
+                raise

@@ -9,6 +9,7 @@ from ._errors import UnavailableError
 
 _gpu_objects: weakref.WeakSet = weakref.WeakSet()
 _locks: weakref.WeakSet = weakref.WeakSet()
+in_child: list = []  # functions that a child process calls first
 
 
 def make_lock():
@@ -49,6 +50,8 @@ def _in_child():
         lock.renew()
     for entry in list(_gpu_objects):
         entry.fail_after_fork()
+    for function in in_child:
+        function()
 
 
 os.register_at_fork(after_in_child=_in_child)

@@ -69,9 +69,6 @@ class ArrayKind:
     def wait_for(self, view: View, stream: int):
         """Lets `stream` wait for the work that makes the array, where is_ordered is False."""
 
-    def other_current_device(self, place: int):
-        """A context manager for calls on a GPU that is not the framework's current one, otherwise None."""
-
     def mark_written(self, array):
         """Tells the framework that a call writes to an array of the caller."""
 

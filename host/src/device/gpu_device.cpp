@@ -8,6 +8,7 @@
 #include "device/gpu_module.hpp"
 #include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
+#include "device/load_turns.hpp"
 #include "device/relaxed_capture.hpp"
 #include "util/text/format.hpp"
 
@@ -51,56 +52,59 @@ class gpu_device final : public device_backend {
   }
   void copy_in(device_address destination, bytes_view source) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.copy_in(destination, source);
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.copy_in(destination, source, static_cast<CUstream>(stream));
   }
   void copy_out(std::span<std::byte> destination, device_address source) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.copy_out(destination, source);
   }
   void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.copy_out(destination, source, static_cast<CUstream>(stream));
   }
   void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                       handle stream) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.copy_on_device(destination, source, bytes, static_cast<CUstream>(stream));
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.fill(destination, value, bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     memory_.fill(destination, value, bytes, static_cast<CUstream>(stream));
   }
 
   handle load(linked_image const& image) override
   {
     auto const context = enter();
+    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
   void unload(handle module) noexcept override
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
+    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     if (auto const context = try_enter()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
     auto const context = enter();
+    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
@@ -138,7 +142,7 @@ class gpu_device final : public device_backend {
   void launch(handle kernel, handle stream, launch_shape const& shape,
               void* const* arguments) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     auto& code = *static_cast<gpu_kernel*>(kernel);
     code.allow_shared(shape.shared_bytes);
     api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
@@ -242,6 +246,12 @@ class gpu_device final : public device_backend {
  private:
   /// Each thread has a current context of its own, so every call sets it.
   [[nodiscard]] context_guard enter() const { return {api_, context_, info_.name}; }
+  /// For what several threads do over and over: it gives way to loads.
+  [[nodiscard]] context_guard enter_for_work() const
+  {
+    turns_.give_way();
+    return enter();
+  }
   [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_}; }
 
   driver const& api_;
@@ -249,6 +259,7 @@ class gpu_device final : public device_backend {
   gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
+  load_turns turns_;
   CUcontext context_ = nullptr;
 };
 
