@@ -259,7 +259,7 @@ class gpu_device final : public device_backend {
   gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
-  load_turns turns_;
+  load_turns& turns_ = load_turns::of_process();
   CUcontext context_ = nullptr;
 };
 

@@ -5,6 +5,12 @@
 
 namespace fatlink::detail {
 
+load_turns& load_turns::of_process() noexcept
+{
+  static load_turns turns;  // its destructor does nothing: threads may use it until the end
+  return turns;
+}
+
 /// A sleep would take longer than the pause.
 void load_turns::pause_for_load() const noexcept
 {

@@ -16,8 +16,11 @@ class load_turns {
  public:
   using duration = std::chrono::microseconds;
 
+  /// Those of all devices of the process.
+  static load_turns& of_process() noexcept;
+
   /// `patience`: how long a load lasts before work pauses. `pause`: of one launch or copy, at most.
-  explicit load_turns(duration patience = duration(1000), duration pause = duration(100)) noexcept
+  explicit load_turns(duration patience = duration(300), duration pause = duration(30)) noexcept
       : patience_(patience), pause_(pause)
   {
   }
