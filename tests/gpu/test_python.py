@@ -21,6 +21,17 @@ def has(name):
     return importlib.util.find_spec(name) is not None
 
 
+def require_numba(case):
+    """Skips the test where Numba is not installed, or does not work with what is."""
+    if not has("numba") or not has("numba_cuda"):
+        case.skipTest("Numba (numba-cuda) is not installed for this Python")
+    from numba import cuda, types
+    try:
+        cuda.compile(lambda x: x, types.float32(types.float32), device=True, abi="c", output="ltoir")
+    except AttributeError as cause:  # of a newer NumPy: "module 'numpy' has no attribute …"
+        case.skipTest(f"Numba does not compile: {cause}")
+
+
 class Framework:
     """What the tests need of a framework; arrays of numbers whose sums are exact."""
 
@@ -184,8 +195,7 @@ class Algorithms:
         self.assert_array(fatlink.scan(empty), self.numbers[:0])
 
     def test_python_function(self):
-        if not has("numba") or not has("numba_cuda"):
-            self.skipTest("Numba (numba-cuda) is not installed for this Python")
+        require_numba(self)
         self.assert_array(fatlink.reduce(self.array, lambda a, b: a + b, init=0), self.numbers.sum())
         self.assert_array(fatlink.map(self.array, op=lambda x: x * x), self.numbers ** 2)
 

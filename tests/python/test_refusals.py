@@ -186,6 +186,10 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, abs, says="no operator", hint="pass op=abs")
         self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, says="no operator", hint='op="square"')
 
+    def test_of_a_third_array_without_a_second(self):
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, z=self.numbers, op="multiply_add", says="no y",
+                          hint="second array as y")
+
     def test_name_the_arrays_of_map_and_of_plans(self):
         self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers[::2], op="add", says="y: ")
         plan = fatlink.load("reduce_4", "add_float")

@@ -131,21 +131,33 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
 
     dtype   for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
             returns another kind of number"""
-    names = ("in",) if y is None else ("in1", "in2") if z is None else ("in1", "in2", "in3")
     if op is None:
         text = y if isinstance(y, str) else getattr(y, "__name__", None) if callable(y) else None
         raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
                              f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
-    sources = [view_of(array, name) for array, name in zip((x, y, z), "xyz"[:len(names)])]
-    for name, source in zip("xyz", sources):
+    sources = (view_of(x, "x"),) if y is None and z is None else _views_of_equal_shapes(x, y, z)
+    base, names = _MAPS[len(sources)]
+    call = find_algorithm(base, base, op, sources, device, mode, dtype)
+    result = _output(call, "out", out, sources[0].shape, sources[0], stream)
+    _calls.run(call.prepared, names, (result, *sources, _state(call, state)), stream)
+    return result.array
+
+
+# By the number of arrays: the library, and the names of its arguments.
+_MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", "state")),
+         3: ("map3", ("out", "in1", "in2", "in3", "state"))}
+
+
+def _views_of_equal_shapes(x, y, z):
+    if y is None:
+        raise UsageError("map was given x and z, but no y", input="y", hint="pass the second array as y")
+    arrays = {"x": x, "y": y} if z is None else {"x": x, "y": y, "z": z}
+    sources = tuple(view_of(array, name) for name, array in arrays.items())
+    for name, source in zip(arrays, sources):
         if tuple(source.shape) != tuple(sources[0].shape):
             raise UsageError(f"{name} has the shape {tuple(source.shape)}, x has {tuple(sources[0].shape)}", input=name,
                              hint="pass arrays of one shape")
-    base = f"map{len(names)}"
-    call = find_algorithm(base, base, op, tuple(sources), device, mode, dtype)
-    result = _output(call, "out", out, sources[0].shape, sources[0], stream)
-    _calls.run(call.prepared, ("out", *names, "state"), (result, *sources, _state(call, state)), stream)
-    return result.array
+    return sources
 
 
 def _counted(call, names, source, arrays, states, stream):

@@ -42,7 +42,7 @@ def require_output(name, view: View, element_check, shape) -> None:
                          hint="pass a writable array; JAX's are not: leave it out, and the result is a new array")
     if not element_check(view.element):
         raise UsageTypeError(f"{name} is an array of {view.element}", input=name, hint="pass one of the results' type")
-    if shape is not None and tuple(view.shape) != tuple(shape):
+    if shape is not None and view.shape != shape and tuple(view.shape) != tuple(shape):
         raise UsageError(f"{name} has the shape {tuple(view.shape)}; the result has {tuple(shape)}", input=name,
                          hint="pass an array of the result's shape")
     view.kind.mark_written(view.array)
