@@ -75,9 +75,12 @@ def read_objects(text):
 
 
 def measure(commands, rounds):
-    """{(name, "cold"): [whole, rest, …], (name, "warm"): …} of commands by name: medians of what time_process returns."""
+    """{(name, "cold"): [whole, rest, …], (name, "warm"): …} of commands by name: medians of what time_process returns. Each
+    command is started once before, so that its files are in the page cache."""
     times = {}
     with tempfile.TemporaryDirectory(prefix="fatlink-bench-") as folder:
+        for command in commands.values():
+            time_process(command, folder)
         for _ in range(rounds):
             for name, command in commands.items():
                 shutil.rmtree(folder, ignore_errors=True)

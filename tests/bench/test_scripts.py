@@ -84,6 +84,10 @@ class FirstResults(Scripts):
         medians = load(BENCH / "first_results.py").measure({"a": [build / "bin/fatlink"]}, 2)
         self.assertEqual([medians["a", cache][1] for cache in ("cold", "warm")], [5, 2])
 
+    def test_figures_of_later_work_are_read_too(self):
+        build = self.program("""print('{"verified": true, "first_ms": 5}\\n{"then_us": 7}\\n')""")
+        self.assertEqual(load(BENCH / "first_results.py").time_process([build / "bin/fatlink"], self.folder)[1:], (5, 7))
+
     def test_the_time_of_opening_the_gpu_does_not_count(self):
         build = self.program("""print('{"verified": true, "device_ms": 1e6}')""")
         whole, rest = load(BENCH / "first_results.py").time_process([build / "bin/fatlink"], self.folder)
