@@ -87,6 +87,13 @@ class Script(unittest.TestCase):
         self.assertIn("### count_links\n\n```python\ncount_links(first: int = 3) -> int\n```\n\nHow many links `first` and "
                       "`max_links` made.\n", text)
 
+    def test_refuses_a_document_that_a_redirection_emptied(self):
+        (self.folder / "docs/python_reference.md").write_text("")
+        done = run_script(self.folder)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("python-docs: error: docs/python_reference.md has no introduction; write the output to another file first",
+                      done.stderr)
+
     def test_refuses_a_public_function_without_a_docstring(self):
         self.add_function("pass")
         done = run_script(self.folder)
