@@ -12,7 +12,7 @@ TAGS = {"B": "b", "I": "i"}
 def inline(text):
     """Text with escapes: fonts, and characters."""
     result, font = "", ""
-    for part in re.split(r"(\\f.|\\\(..|\\.)", html.escape(text, quote=False)):
+    for part in re.split(r"(\\f.|\\\(..|\\.)", text):
         if part.startswith("\\f"):
             result += f"</{font}>" if font else ""
             font = TAGS.get(part[2], "")
@@ -20,7 +20,7 @@ def inline(text):
         elif part.startswith("\\"):
             result += ESCAPES[part[1:]]
         else:
-            result += part
+            result += html.escape(part, quote=False)
     return result + (f"</{font}>" if font else "")
 
 
