@@ -18,10 +18,10 @@ def documentation(text):
 def as_markdown(text):
     """reStructuredText as these files use it: a title, indented blocks of code, and lists of definitions."""
     title, _, body = text.partition("\n")
-    blocks = body.partition("\n")[2].strip("\n")
-    blocks = re.sub(r"^((?:  .*(?:\n|\Z))+)", block, re.sub(r"^(``.*``.*)\n((?:  .*\n?)+)", definition, blocks, flags=re.MULTILINE),
-                    flags=re.MULTILINE)
-    return f"\n## {title} {{#cmake--{title.replace('_', '-')}}}\n\n{blocks}\n"
+    text = body.partition("\n")[2].strip("\n")  # without the line below the title
+    text = re.sub(r"^(``.*``.*)\n((?:  .*\n?)+)", definition, text, flags=re.MULTILINE)
+    text = re.sub(r"^((?:  .*(?:\n|\Z))+)", block, text, flags=re.MULTILINE)
+    return f"\n## {title} {{#cmake--{title.replace('_', '-')}}}\n\n{text}\n"
 
 
 def definition(match):
