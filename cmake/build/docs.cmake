@@ -2,23 +2,37 @@
 #[=======================================================================[.rst:
 docs
 ----
-The target ``docs``: the API reference of the public headers, by Doxygen, in ``<build>/docs/html``. It is not part of
-the default build. An undocumented public symbol and any other warning of Doxygen fail it. Without Doxygen the target
-fails with a message that says how to install it.
+The target ``docs``: a site in ``<build>/docs/html``, by Doxygen: the API reference of the public headers, and as pages
+the documents of ``docs/``, the CMake functions and the manual page. It is not part of the default build. An undocumented
+public symbol and any other warning of Doxygen fail it. Without Doxygen or Python the target fails with a message that
+says how to install them.
 #]=======================================================================]
 find_program(FATLINK_DOXYGEN doxygen)
 mark_as_advanced(FATLINK_DOXYGEN)
 
 set(docs_output "${PROJECT_BINARY_DIR}/docs")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/doxygen/Doxyfile.in" "${docs_output}/Doxyfile" @ONLY)
-if(FATLINK_DOXYGEN)
+# The manual page with folders below PREFIX, also where nothing is installed.
+set(man_data "PREFIX /share/fatlink")
+set(man_libexec "PREFIX /libexec")
+configure_file("${PROJECT_SOURCE_DIR}/host/man/fatlink.1.in" "${docs_output}/fatlink.1" @ONLY)
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(FATLINK_DOXYGEN AND Python3_EXECUTABLE)
   add_custom_target(docs
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html"
+    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_LIST_DIR}/doxygen/make_pages.py" "${PROJECT_SOURCE_DIR}"
+      "${docs_output}/fatlink.1" "${docs_output}"
     COMMAND "${FATLINK_DOXYGEN}" "${docs_output}/Doxyfile"
-    COMMENT "Generating the API reference in ${docs_output}/html"
+    COMMENT "Generating the site in ${docs_output}/html"
     VERBATIM)
 else()
+  set(missing "doxygen")
+  if(FATLINK_DOXYGEN)
+    set(missing "python3")
+  endif()
   add_custom_target(docs
-    COMMAND "${CMAKE_COMMAND}" -E echo "docs: doxygen was not found; install it (Debian, Ubuntu: doxygen) and configure again"
+    COMMAND "${CMAKE_COMMAND}" -E echo 
+      "docs: ${missing} was not found; install it (Debian, Ubuntu: ${missing}) and configure again"
     COMMAND "${CMAKE_COMMAND}" -E false
     VERBATIM)
 endif()

@@ -6,6 +6,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import json_schemas
@@ -74,6 +75,18 @@ class Schemas(unittest.TestCase):
     def test_json_md_is_made_from_the_schemas(self):
         made = subprocess.run([source("scripts/json-docs")], text=True, capture_output=True, check=True).stdout
         self.assertEqual(source("docs/json.md").read_text(), made, "run scripts/json-docs")
+
+    def test_json_md_has_an_introduction_which_the_script_does_not_make(self):
+        self.assertRegex(source("docs/json.md").read_text(), r"^# JSON output\n\nEvery command")
+        with tempfile.TemporaryDirectory() as folder:
+            for path in ("scripts/json-docs", "docs/json.md"):
+                (pathlib.Path(folder) / path).parent.mkdir()
+                shutil.copy(source(path), pathlib.Path(folder) / path)
+            shutil.copytree(source("docs/schemas"), pathlib.Path(folder) / "docs/schemas")
+            (pathlib.Path(folder) / "docs/json.md").write_text("")
+            done = subprocess.run([pathlib.Path(folder) / "scripts/json-docs"], text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("json-docs: error: docs/json.md has no introduction; write the output to another file first", done.stderr)
 
     def test_json_md_says_null_as_json_does(self):
         text = source("docs/json.md").read_text()

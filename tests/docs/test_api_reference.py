@@ -7,11 +7,10 @@ import subprocess
 import tempfile
 import unittest
 
-BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
-SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+from site_copy import HEADERS, SOURCE, SiteCopy
+
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 CMAKE = os.environ["FATLINK_CMAKE"]
-HEADERS = "host/include/fatlink"
 
 
 @unittest.skipIf(shutil.which("doxygen") is None, "doxygen is not installed")
@@ -19,21 +18,13 @@ class Reference(unittest.TestCase):
     """Doxygen on a copy of the headers, with the configuration of the target docs."""
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-docs-"))
-        self.addCleanup(shutil.rmtree, self.folder)
-        shutil.copytree(SOURCE / HEADERS, self.folder / HEADERS)
-        shutil.copytree(SOURCE / "cmake/build/doxygen", self.folder / "cmake/build/doxygen")
-        settings = (BUILD / "docs/Doxyfile").read_text()
-        for path in (BUILD / "docs", SOURCE):
-            settings = settings.replace(str(path), str(self.folder))
-        (self.folder / "Doxyfile").write_text(settings)
-
-    def run_doxygen(self):
-        return subprocess.run(["doxygen", "Doxyfile"], cwd=self.folder, text=True, capture_output=True)
+        self.site = SiteCopy()
+        self.addCleanup(self.site.remove)
+        self.folder = self.site.folder
+        self.run_doxygen = self.site.run_doxygen
 
     def append(self, text):
-        with (self.folder / HEADERS / "target.hpp").open("a") as header:
-            header.write(f"namespace fatlink {{\n{text}\n}}\n")
+        self.site.append(f"{HEADERS}/target.hpp", f"namespace fatlink {{\n{text}\n}}\n")
 
     def test_is_generated_without_a_warning(self):
         done = self.run_doxygen()
@@ -59,14 +50,21 @@ class Reference(unittest.TestCase):
 
 class WithoutDoxygen(unittest.TestCase):
     def test_the_target_fails_and_names_the_package(self):
+        self.assertIn("doxygen was not found; install it (Debian, Ubuntu: doxygen)", self.output_of_target("-DFATLINK_DOXYGEN="))
+
+    def output_of_target(self, option):
         with tempfile.TemporaryDirectory() as folder:
-            options = ["-DFATLINK_DOXYGEN=", "-DFATLINK_BUILD_TESTS=OFF", "-DFATLINK_BUILD_KERNELS=OFF",
+            options = [option, "-DFATLINK_BUILD_TESTS=OFF", "-DFATLINK_BUILD_KERNELS=OFF",
                        f"-DCUDAToolkit_ROOT={NVCC.parent.parent}"]
             done = subprocess.run([CMAKE, "-S", SOURCE, "-B", folder, "-G", "Ninja", *options], text=True, capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             done = subprocess.run([CMAKE, "--build", folder, "--target", "docs"], text=True, capture_output=True)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("doxygen was not found; install it (Debian, Ubuntu: doxygen)", done.stdout)
+        return done.stdout
+
+    def test_the_target_fails_without_python_and_names_the_package(self):
+        output = self.output_of_target("-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
+        self.assertIn("python3 was not found; install it (Debian, Ubuntu: python3)", output)
 
 
 if __name__ == "__main__":

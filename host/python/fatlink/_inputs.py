@@ -60,6 +60,7 @@ class Input(Handle):
         return bool(c.input_is_verified(self))
 
     def __bytes__(self) -> bytes:
+        """The bytes, as they were read or compiled."""
         count = ctypes.c_size_t()
         return ctypes.string_at(c.input_bytes(self, ctypes.byref(count)), count.value)
 

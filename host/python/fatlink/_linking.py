@@ -93,6 +93,7 @@ class Image(Handle):
         return in_python(text(c.image_warning(self, index)))
 
     def __bytes__(self) -> bytes:
+        """The cubin or PTX."""
         count = ctypes.c_size_t()
         data = c.image_bytes(self, ctypes.byref(count))
         return ctypes.string_at(data, count.value) if data else b""

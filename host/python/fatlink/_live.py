@@ -50,7 +50,7 @@ class _Live(Handle):
         linker, handle = _settings.linker(), output()
         raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
         super().__init__(handle.value, linker, device)
-        self.device = device
+        self.device = device  #: the Device that runs it
         self._lock = _forks.make_lock()
         _forks.register(self)  # live objects of the reference device do not survive a fork, either
 

@@ -28,17 +28,18 @@ class PlanArgument:
     has_default: bool
 
     def __init__(self, struct):
-        self.name = text(struct.name)
+        self.name = text(struct.name)  #: as the plan states it: "in"
         self.role = ROLES[struct.role]  #: "input", "output", "scratch", "size", "value" or "state"
-        self.scalar = struct.scalar
+        self.scalar = struct.scalar  #: the fatlink_scalar of fatlink/fatlink.h
         self.element_bytes = struct.element_bytes  #: of an element or of the value; 0 of a state
         self.type_name = text(struct.type_name)  #: "float32", "bytes8", "{value: float32, index: int32}"
-        self.dimensions = struct.dimensions  #: of an array
+        self.dimensions = struct.dimensions  #: how many an array has
         self.alignment = struct.alignment  #: of an array's address, in bytes
         self.has_default = bool(struct.has_default)  #: whether a size or value may be left out
 
     @property
     def is_array(self) -> bool:
+        """Whether it is given as an array: an input, output or state."""
         return self.role in _ARRAYS
 
     @property

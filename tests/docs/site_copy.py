@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The site of the target docs, made in a folder of its own from a copy of the sources, which tests can change."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
+SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+HEADERS = "host/include/fatlink"
+COPIED = (HEADERS, "cmake", "docs")
+
+
+class SiteCopy:
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-docs-"))
+        for path in COPIED:
+            shutil.copytree(SOURCE / path, self.folder / path, ignore=shutil.ignore_patterns("__pycache__"))
+        self.manual = self.folder / "fatlink.1"
+        shutil.copy(BUILD / "docs/fatlink.1", self.manual)
+        settings = (BUILD / "docs/Doxyfile").read_text()
+        for path in (BUILD / "docs", SOURCE):
+            settings = settings.replace(str(path), str(self.folder))
+        (self.folder / "Doxyfile").write_text(settings)
+
+    def remove(self):
+        shutil.rmtree(self.folder)
+
+    def append(self, path, text):
+        with (self.folder / path).open("a") as file:
+            file.write(text)
+
+    def make_pages(self):
+        script = self.folder / "cmake/build/doxygen/make_pages.py"
+        return subprocess.run([sys.executable, "-B", script, self.folder, self.manual, self.folder], text=True, capture_output=True)
+
+    def run_doxygen(self):
+        """Makes the pages, and the site in html/."""
+        pages = self.make_pages()
+        assert pages.returncode == 0, pages.stderr
+        return subprocess.run(["doxygen", "Doxyfile"], cwd=self.folder, text=True, capture_output=True)
