@@ -56,9 +56,10 @@ def time_process(command, folder):
                 sys.exit(f"{command[0]} did not verify: {process.stderr.read().decode()}")
             output += part
         whole = (time.perf_counter() - start) * 1e3
-        output += process.communicate()[0]
+        rest, errors = process.communicate()
+    output += rest
     if process.returncode != 0:
-        sys.exit(f"{command[0]} did not verify: {output.decode()}")
+        sys.exit(f"{command[0]} did not verify: {output.decode()}{errors.decode()}")
     result = read_objects(output.decode())
     first = result["first_ms"] if "first_ms" in result else whole - result["device_ms"]
     return (whole, first, result["then_us"]) if "then_us" in result else (whole, first)
@@ -66,11 +67,11 @@ def time_process(command, folder):
 
 def read_objects(text):
     """The members of the JSON objects that a process has printed, one behind the other."""
-    members, decoder, position = {}, json.JSONDecoder(), 0
-    while position < len(text.rstrip()):
-        entry, position = decoder.raw_decode(text, position)
+    members, decoder = {}, json.JSONDecoder()
+    while text := text.strip():
+        entry, end = decoder.raw_decode(text)
         members.update(entry)
-        position += len(text[position:]) - len(text[position:].lstrip())
+        text = text[end:]
     return members
 
 

@@ -96,7 +96,8 @@ class FirstResults(Scripts):
     def test_a_process_that_fails_ends_the_measurement_with_its_error(self):
         module = load(BENCH / "first_results.py")
         for text, says in (("import sys; sys.exit('no GPU')", "did not verify: no GPU"),
-                           ("print('{\"verified\": false}'); raise SystemExit(1)", 'did not verify: {"verified": false}')):
+                           ("print('{\"verified\": false}'); raise SystemExit(1)", 'did not verify: {"verified": false}'),
+                           ("print('\"verified\"', flush=True); raise SystemExit('out of memory')", "out of memory")):
             build = self.program(text)
             with self.assertRaisesRegex(SystemExit, re.escape(says)):
                 module.time_process([build / "bin/fatlink"], self.folder)

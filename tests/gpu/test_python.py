@@ -346,6 +346,15 @@ class Torch(Algorithms, Streams, GpuCase):
         self.assertEqual((result.device.index, result.item(), torch.cuda.current_device()), (1, self.numbers.sum(), 0))
         self.assert_error(fatlink.UsageError, fatlink.map, self.array, other, op="add", code="several-devices",
                           says="y in the memory of gpu:1")
+        devices = []
+
+        def use_in_a_new_thread():
+            fatlink.reduce(other, out=result)
+            devices.append(torch.cuda.current_device())
+        thread = threading.Thread(target=use_in_a_new_thread)
+        thread.start()
+        thread.join()
+        self.assertEqual(devices, [0])
 
     def test_a_plan_with_scratch_memory_of_the_caller(self):
         torch = self.arrays.torch
@@ -410,10 +419,15 @@ class Cupy(Algorithms, Streams, GpuCase):
 
     def test_arrays_in_managed_and_page_locked_memory(self):
         from fatlink import _views
+        from fatlink import _c_interface
         runtime = self.arrays.cupy.cuda.runtime
-        for allocate, free in ((runtime.mallocManaged, runtime.free), (lambda size: runtime.hostAlloc(size, 0), runtime.freeHost)):
+        for allocate, free, kind in ((runtime.malloc, runtime.free, 1), (runtime.mallocManaged, runtime.free, 2),
+                                     (lambda size: runtime.hostAlloc(size, 0), runtime.freeHost, 3)):
             address = allocate(4096)
             self.addCleanup(free, address)
+            ordinal, found = ctypes.c_int32(), ctypes.c_int32()
+            _c_interface.raise_error(_c_interface.c.address_get_device(address, ctypes.byref(ordinal), ctypes.byref(found)))
+            self.assertEqual((ordinal.value, found.value), (0, kind))
             array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (address, False),
                                                               "version": 3})
             self.assertEqual(_views.view(array).place, 0)

@@ -77,6 +77,16 @@ class Interfaces(NumpyCase):
             self.assert_error(fatlink.UsageError, view, SimpleNamespace(**vars(Interface())), code="freed-array",
                               says=("has no memory of a GPU", "0x1000"), hint="still has it")
 
+    def test_in_a_child_process_of_one_that_used_the_driver(self):
+        from fatlink import _array_protocols
+        from fatlink._views import view
+        for code, cls, says in (("CUDA_ERROR_NOT_INITIALIZED", fatlink.UnavailableError, "child process"),
+                                ("CUDA_ERROR_UNKNOWN", fatlink.DeviceError, "locating failed")):
+            def fail(address, ordinal, kind):
+                raise fatlink.DeviceError("locating failed", code=code)
+            with mock.patch.object(_array_protocols.c, "address_get_device", fail):
+                self.assert_error(cls, view, SimpleNamespace(**vars(Interface())), says=says)
+
     def test_of_machines_without_a_driver(self):
         from fatlink._views import view
         if fatlink.gpu_count():

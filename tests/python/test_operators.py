@@ -108,6 +108,13 @@ class Files(OperatorCase):
         for name in ("no.cu", "no.fatbin"):
             self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, self.folder / name, init=0, says=name)
 
+    def test_whose_source_is_refused(self):
+        """The error is that of the compile, not one of reading the file."""
+        path = self.folder / "empty.cu"
+        path.write_text("")
+        self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, path, init=0, says="empty.cu", code="invalid-source",
+                          hint="write the operator")
+
     def test_in_memory(self):
         self.assertEqual(fatlink.reduce(self.numbers, fatlink.Input.find("max_float"), init=-9), 8)
 

@@ -7,6 +7,7 @@ import threading
 import time
 import traceback
 import unittest
+from unittest import mock
 
 from python_case import NumpyCase, fatlink, numpy
 
@@ -176,6 +177,20 @@ class Forks(NumpyCase):
                     raise AssertionError("no error")
         self.run_in_child(use)
         device.synchronize()
+
+    def test_forget_the_algorithms_of_gpus(self):
+        """Without a GPU: an entry as one of a GPU."""
+        from fatlink import _algorithm_cache
+
+        fatlink.reduce(self.numbers)
+        key = next(reversed(_algorithm_cache._bound))
+        entry = mock.Mock()
+        entry.prepared.device.is_gpu = True
+        with mock.patch.dict(_algorithm_cache._bound, {"gpu": entry}):
+            def use():
+                assert key in _algorithm_cache._bound and "gpu" not in _algorithm_cache._bound
+            self.run_in_child(use)
+            self.assertIn("gpu", _algorithm_cache._bound)
 
     def test_pool_of_multiprocessing(self):
         with multiprocessing.get_context("fork").Pool(2) as pool:

@@ -15,6 +15,8 @@ int marks[2];
 auto* const k_ours = reinterpret_cast<CUcontext>(&marks[0]);
 auto* const k_other = reinterpret_cast<CUcontext>(&marks[1]);
 
+constexpr auto k_replace = context_guard::none_before::is_replaced;
+
 CUcontext current_context = nullptr;
 CUresult reply_to_get = CUDA_SUCCESS;
 CUresult reply_to_set = CUDA_SUCCESS;
@@ -61,7 +63,7 @@ TEST_F(ContextGuard, RestoresAnotherContext)
 {
   current_context = k_other;
   {
-    context_guard const guard(api_, k_ours);
+    context_guard const guard(api_, k_ours, k_replace);
     EXPECT_TRUE(guard);
     EXPECT_EQ(current_context, k_ours);
   }
@@ -72,7 +74,7 @@ TEST_F(ContextGuard, RestoresAfterAnException)
 {
   current_context = k_other;
   try {
-    context_guard const guard(api_, k_ours, "the GPU");
+    context_guard const guard(api_, k_ours, k_replace, "the GPU");
     throw 1;
   } catch (int) {
   }
@@ -83,7 +85,7 @@ TEST_F(ContextGuard, SetsNothingWhereTheContextIsCurrent)
 {
   current_context = k_ours;
   {
-    context_guard const guard(api_, k_ours);
+    context_guard const guard(api_, k_ours, k_replace);
     EXPECT_TRUE(guard);
   }
   EXPECT_EQ(current_context, k_ours);
@@ -93,7 +95,27 @@ TEST_F(ContextGuard, SetsNothingWhereTheContextIsCurrent)
 TEST_F(ContextGuard, LeavesTheContextToAThreadWithoutOne)
 {
   {
-    context_guard const guard(api_, k_ours);
+    context_guard const guard(api_, k_ours, k_replace);
+    EXPECT_TRUE(guard);
+  }
+  EXPECT_EQ(current_context, k_ours);
+}
+
+TEST_F(ContextGuard, LeavesAThreadWithoutOneAsItWasOnRequest)
+{
+  {
+    context_guard const guard(api_, k_ours, context_guard::none_before::is_restored);
+    EXPECT_EQ(current_context, k_ours);
+  }
+  EXPECT_EQ(current_context, nullptr);
+}
+
+TEST_F(ContextGuard, SetsTheContextWhereTheCurrentOneWasDestroyed)
+{
+  current_context = k_other;
+  reply_to_get = CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  {
+    context_guard const guard(api_, k_ours, k_replace);
     EXPECT_TRUE(guard);
   }
   EXPECT_EQ(current_context, k_ours);
@@ -103,8 +125,8 @@ TEST_F(ContextGuard, NestsWithOneSwitch)
 {
   current_context = k_other;
   {
-    context_guard const outer(api_, k_ours);
-    context_guard const inner(api_, k_ours);
+    context_guard const outer(api_, k_ours, k_replace);
+    context_guard const inner(api_, k_ours, k_replace);
   }
   EXPECT_EQ(current_context, k_other);
   EXPECT_EQ(set_count, 2);
@@ -113,12 +135,12 @@ TEST_F(ContextGuard, NestsWithOneSwitch)
 TEST_F(ContextGuard, TellsThatTheDriverRefuses)
 {
   current_context = k_other;
-  reply_to_get = CUDA_ERROR_DEINITIALIZED;  // at the end of the process
-  EXPECT_FALSE(context_guard(api_, k_ours));
+  reply_to_get = reply_to_set = CUDA_ERROR_DEINITIALIZED;  // at the end of the process
+  EXPECT_FALSE(context_guard(api_, k_ours, k_replace));
   reply_to_get = CUDA_SUCCESS;
   reply_to_set = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  EXPECT_FALSE(context_guard(api_, k_ours));
-  expect_error<device_error>([&] { context_guard const guard(api_, k_ours, "the GPU"); },
+  EXPECT_FALSE(context_guard(api_, k_ours, k_replace));
+  expect_error<device_error>([&] { context_guard const guard(api_, k_ours, k_replace, "the GPU"); },
                              "entering the GPU failed: the reason");
   EXPECT_EQ(current_context, k_other);
 }

@@ -6,10 +6,11 @@
 // Together with other CUDA code: a GPU is used in its primary context, the one of the CUDA runtime,
 // so that memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
 // (untyped_kernel::native_handle) can be exchanged. The first device object of a GPU retains the
-// primary context; fatlink never destroys, resets or releases it. Do not call cudaDeviceReset
-// or cuDevicePrimaryCtxReset while fatlink's objects for that GPU live. The context
-// that is current to the calling thread stays current: a call makes the primary context of its GPU
-// current only while it runs. In a thread without a current context, it stays current afterwards.
+// primary context; fatlink never destroys, resets or releases it. Do not call cudaDeviceReset or
+// cuDevicePrimaryCtxReset while fatlink's objects for that GPU live. The context that is current to
+// the calling thread stays current: a call makes the primary context of its GPU current only while
+// it runs. In a thread without a current context, the primary context of GPU 0 stays current after
+// a call for that GPU: the CUDA runtime and frameworks make GPU 0 their current device there.
 //
 // Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams, events, arrays,
 // textures and surfaces keep their device alive; nothing of the driver is torn down at process

@@ -4,6 +4,7 @@
    header and no C++ runtime of the caller's. docs/c_interface.md is the guide, with examples.
 
    Errors. A function that can fail returns a fatlink_error, or NULL when it succeeded (c/error.h).
+   Any of them can fail with kind MEMORY: the host or a device lacks memory.
    The caller frees it. Results are returned through the last parameters, which are set to NULL or 0
    on an error; a struct that a function fills is then left as it was. No exception leaves a
    function of this interface.

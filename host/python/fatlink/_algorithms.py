@@ -124,6 +124,11 @@ def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Arr
     return result.array
 
 
+# map: by the number of arrays: the library, and the names of its arguments.
+_MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", "state")),
+         3: ("map3", ("out", "in1", "in2", "in3", "state"))}
+
+
 def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator | None = None, dtype: Any = None,
         state: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto") -> Array:
@@ -141,11 +146,6 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
     result = _output(call, "out", out, sources[0].shape, sources[0], stream)
     _calls.run(call.prepared, names, (result, *sources, _state(call, state)), stream)
     return result.array
-
-
-# By the number of arrays: the library, and the names of its arguments.
-_MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", "state")),
-         3: ("map3", ("out", "in1", "in2", "in3", "state"))}
 
 
 def _views_of_equal_shapes(x, y, z):

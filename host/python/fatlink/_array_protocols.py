@@ -4,7 +4,8 @@ import ctypes
 
 from ._c_interface import c, raise_error
 from ._element_types import NUMBERS, require_known
-from ._errors import UsageError, UsageTypeError
+from ._errors import DeviceError, UsageError, UsageTypeError
+from ._forks import forked
 from ._views import HOST, View, freed, imported, not_contiguous
 
 _TYPE_CODES = {"f": "float", "i": "int", "u": "uint", "c": "complex"}  # of typestr
@@ -66,6 +67,10 @@ def _ordinal_of_address(address):
     except UsageError as cause:
         raise UsageError(f"the array has no memory of a GPU: {cause.message}", code="freed-array",
                          hint="pass an array whose memory CUDA has allocated, and which still has it") from None
+    except DeviceError as cause:
+        if cause.code == "CUDA_ERROR_NOT_INITIALIZED":  # fatlink has initialized it before os.fork()
+            raise forked("a GPU that was used before os.fork()") from None
+        raise
     return ordinal.value
 
 

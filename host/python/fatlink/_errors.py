@@ -27,11 +27,15 @@ class Finding:
         return f"<fatlink.Finding {self.id}: {self.message}>"
 
 
+_ERROR_NUMBERS = {name: number for number, name in errno.errorcode.items()}
+
+
 class Error(Exception):
     """What fatlink raises. `str(error)` is the message, and the hint on a second line."""
 
-    kind = "other"  #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect";
-    #: "other" where a program of fatlink failed
+    #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect", or "other" where the program
+    #: fatlink failed
+    kind = "other"
 
     def __init__(self, message: str, *, code: str = "invalid-argument", hint: str = "", stage: str = "usage",
                  input: str = "", log: str = "", findings: tuple = ()):
@@ -69,8 +73,8 @@ class FileError(Error, OSError):
 
     @property
     def errno(self) -> "int | None":
-        """The number of the system's error, if the code is its name."""
-        return getattr(errno, self.code, None)
+        """The number of the system's error, if the code is its name, otherwise None."""
+        return _ERROR_NUMBERS.get(self.code)
 
     @property
     def strerror(self) -> str:
@@ -114,7 +118,7 @@ class UnavailableError(Error, RuntimeError):
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """The host or a GPU has not enough memory."""
+    """The host or a device lacks memory."""
 
     kind = "memory"
 

@@ -9,7 +9,7 @@ from ._errors import UnavailableError
 
 _gpu_objects: weakref.WeakSet = weakref.WeakSet()
 _locks: weakref.WeakSet = weakref.WeakSet()
-in_child: list = []  # functions that a child process calls first
+in_child: list = []  # functions that run in a child process, after locks are renewed and objects of GPUs disabled
 
 
 def make_lock():

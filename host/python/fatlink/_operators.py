@@ -117,10 +117,11 @@ def _from_file(path, contract):
         return Input.find(path)
     try:
         with open(path, encoding="utf-8") as file:
-            return compile(file.read(), contract=contract, name=path, include_folders=[os.path.dirname(path) or "."])
+            source = file.read()
     except (OSError, UnicodeDecodeError) as cause:
         raise FileError(f"{path}: {cause}", code="unreadable-file", stage="input", input=path,
                         hint="check the path and its permissions") from None
+    return compile(source, contract=contract, name=path, include_folders=[os.path.dirname(path) or "."])
 
 
 def _by_name(name, base, contract, element, result):

@@ -40,8 +40,8 @@ fatlink_error* fatlink_address_get_device(uint64_t address, int32_t* ordinal,
                                           fatlink_memory_kind* kind)
 {
   return guarded([&] {
-    auto& result = output(ordinal, "ordinal");
     if (kind != nullptr) *kind = 0;
+    auto& result = output(ordinal, "ordinal");
     auto const& api = fatlink::detail::driver::open();
     auto const place = fatlink::detail::locate(api, address);
     result = place.ordinal;

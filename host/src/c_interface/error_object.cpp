@@ -68,8 +68,8 @@ bool is_out_of_memory(error const& cause) noexcept
   return code == error_code::out_of_memory || code == "CUDA_ERROR_OUT_OF_MEMORY";
 }
 
-/// `kind`, or the kind of errors of missing memory.
-fatlink_error* make_device_error(fatlink_error_kind kind, error const& cause)
+/// An error of kind `kind`, or of kind MEMORY if memory is missing.
+fatlink_error* make_error_or_memory(fatlink_error_kind kind, error const& cause)
 {
   return make_error(is_out_of_memory(cause) ? FATLINK_ERROR_MEMORY : kind, cause);
 }
@@ -89,9 +89,9 @@ try {
 } catch (compile_error const& cause) {
   return make_error(FATLINK_ERROR_COMPILE, cause);
 } catch (device_error const& cause) {
-  return make_device_error(FATLINK_ERROR_DEVICE, cause);
+  return make_error_or_memory(FATLINK_ERROR_DEVICE, cause);
 } catch (unavailable_error const& cause) {
-  return make_device_error(FATLINK_ERROR_UNAVAILABLE, cause);
+  return make_error_or_memory(FATLINK_ERROR_UNAVAILABLE, cause);
 } catch (error const& cause) {
   return make_error(FATLINK_ERROR_DEFECT, cause);
 } catch (std::bad_alloc const&) {

@@ -9,28 +9,33 @@
 
 namespace fatlink::detail {
 
-/// While it lives, `context` is current. Then the context that was current before is current again;
-/// where there was none, `context` stays. Calls the driver twice only for another context.
+/// While it lives, `context` is current. Then the context that was current before is current again.
+/// One driver call if `context` is current already, two or three otherwise.
 class context_guard {
  public:
-  context_guard(driver const& api, CUcontext context) noexcept : api_(api)
+  /// What happens in the end in a thread that had no context.
+  enum class none_before {
+    is_replaced,  ///< `context` stays current, so that later calls need not set it
+    is_restored,
+  };
+
+  context_guard(driver const& api, CUcontext context, none_before none) noexcept : api_(api)
   {
-    code_ = api_.context_get_current(&former_);
-    if (code_ != CUDA_SUCCESS || former_ == context) {
-      former_ = nullptr;
-      return;
-    }
+    if (api_.context_get_current(&former_) != CUDA_SUCCESS) former_ = nullptr;  // it was destroyed
+    if (former_ == context) return;
     code_ = api_.context_set_current(context);
+    must_restore_ =
+        code_ == CUDA_SUCCESS && (former_ != nullptr || none == none_before::is_restored);
   }
   /// `gpu`: its name, for the message. @throws device_error the driver fails the call.
-  context_guard(driver const& api, CUcontext context, std::string const& gpu)
-      : context_guard(api, context)
+  context_guard(driver const& api, CUcontext context, none_before none, std::string const& gpu)
+      : context_guard(api, context, none)
   {
     api_.check(code_, "entering", gpu);
   }
   ~context_guard()
   {
-    if (former_ != nullptr) (void)api_.context_set_current(former_);
+    if (must_restore_) (void)api_.context_set_current(former_);
   }
   context_guard(context_guard const&) = delete;
   context_guard& operator=(context_guard const&) = delete;
@@ -40,7 +45,8 @@ class context_guard {
 
  private:
   driver const& api_;
-  CUcontext former_ = nullptr;  ///< to restore
+  CUcontext former_ = nullptr;
+  bool must_restore_ = false;
   CUresult code_ = CUDA_SUCCESS;
 };
 

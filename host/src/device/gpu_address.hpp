@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an address is that other CUDA code has allocated. Threads: safe.
+// Finds the GPU and the kind of memory of an address. Threads: safe.
 #pragma once
 
 #include "device/cuda_driver.hpp"

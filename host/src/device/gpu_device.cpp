@@ -8,7 +8,7 @@
 #include "device/gpu_module.hpp"
 #include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
-#include "device/load_turns.hpp"
+#include "device/load_priority.hpp"
 #include "device/relaxed_capture.hpp"
 #include "util/text/format.hpp"
 
@@ -28,6 +28,7 @@ class gpu_device final : public device_backend {
   {
     api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
                "creating a context on", info_.name);
+    if (ordinal != 0) none_before_ = context_guard::none_before::is_restored;
   }
 
   [[nodiscard]] device_info const& info() const noexcept override { return info_; }
@@ -90,27 +91,25 @@ class gpu_device final : public device_backend {
   handle load(linked_image const& image) override
   {
     auto const context = enter();
-    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
   void unload(handle module) noexcept override
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
-    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     if (auto const context = try_enter()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
     auto const context = enter();
-    load_turns::load const turn(turns_);
     relaxed_capture const mode(api_);
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
   device_variable find_variable(handle module, std::string const& name) override
   {
     auto const context = enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_module*>(module)->find_variable(name);
   }
 
@@ -211,12 +210,12 @@ class gpu_device final : public device_backend {
   }
   void write_array(handle array, bytes_view texels) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     textures_.write_array(static_cast<CUarray>(array), texels);
   }
   void read_array(handle array, std::span<std::byte> texels) override
   {
-    auto const context = enter();
+    auto const context = enter_for_work();
     textures_.read_array(static_cast<CUarray>(array), texels);
   }
   std::uint64_t create_texture(handle array, texture_options const& options) override
@@ -244,23 +243,25 @@ class gpu_device final : public device_backend {
   }
 
  private:
-  /// Each thread has a current context of its own, so every call sets it.
-  [[nodiscard]] context_guard enter() const { return {api_, context_, info_.name}; }
-  /// For what several threads do over and over: it gives way to loads.
+  /// Each thread has a current context of its own, so every call makes this GPU's context current.
+  [[nodiscard]] context_guard enter() const { return {api_, context_, none_before_, info_.name}; }
+  /// For work that threads repeat.
   [[nodiscard]] context_guard enter_for_work() const
   {
-    turns_.give_way();
+    priority_.yield_to_loads();
     return enter();
   }
-  [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_}; }
+  [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
 
   driver const& api_;
   device_info info_;
   gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
-  load_turns& turns_ = load_turns::of_process();
+  load_priority& priority_ = load_priority::of_process();
   CUcontext context_ = nullptr;
+  /// What CUDA's runtime and frameworks take for their current device is GPU 0 without a context.
+  context_guard::none_before none_before_ = context_guard::none_before::is_replaced;
 };
 
 }  // namespace

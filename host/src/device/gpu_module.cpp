@@ -4,6 +4,7 @@
 #include <array>
 
 #include "device/image_kind.hpp"
+#include "device/load_priority.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -29,6 +30,7 @@ gpu_module::gpu_module(driver const& api, device_info const& info, linked_image 
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   auto bytes = image.bytes;  // the driver reads bytes that are not a cubin as text up to a NUL
   bytes.push_back(std::byte{0});
+  load_priority::load const loading;
   auto const code = api_.module_load(&module_, bytes.data(), static_cast<unsigned>(options.size()),
                                      options.data(), values.data());
   try {
@@ -40,10 +42,17 @@ gpu_module::gpu_module(driver const& api, device_info const& info, linked_image 
   }
 }
 
+void gpu_module::unload() noexcept
+{
+  load_priority::load const loading;
+  (void)api_.module_unload(module_);
+}
+
 gpu_kernel& gpu_module::find_kernel(std::string const& name)
 {
   std::lock_guard const lock(mutex_);
   if (auto const entry = kernels_.find(name); entry != kernels_.end()) return *entry->second;
+  load_priority::load const loading;
   CUfunction function = nullptr;
   auto const code = api_.module_get_function(&function, module_, name.c_str());
   if (code == CUDA_ERROR_NOT_FOUND)
@@ -56,6 +65,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
 
 device_variable gpu_module::find_variable(std::string const& name) const
 {
+  load_priority::load const loading;
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
   auto const code = api_.module_get_global(&address, &bytes, module_, name.c_str());

@@ -63,7 +63,7 @@ class gpu_module {
   gpu_module(gpu_module const&) = delete;
   gpu_module& operator=(gpu_module const&) = delete;
 
-  void unload() noexcept { (void)api_.module_unload(module_); }
+  void unload() noexcept;
 
   /// Lives as long as the module. @throws file_error no such kernel.
   gpu_kernel& find_kernel(std::string const& name);

@@ -2,9 +2,9 @@
 /** @file
    GPUs, and the reference device, which executes PTX on the CPU; as fatlink/device.hpp. A GPU is
    used in its primary context, which is never destroyed, so that memory and streams of the CUDA
-   runtime, PyTorch, CuPy or JAX can be passed as they are. The context that is current to
-   the calling thread, and with it the runtime's current device, is the same after a call; only in a
-   thread without a current context the GPU's primary context stays current. */
+   runtime, PyTorch, CuPy or JAX can be passed as they are. The context that is current to the
+   calling thread, and with it the runtime's current device, is the same after a call. In a thread
+   without a current context, the primary context of GPU 0 stays current after a call for it. */
 #ifndef FATLINK_C_DEVICE_H
 #define FATLINK_C_DEVICE_H
 

@@ -22,7 +22,7 @@ enum {
   FATLINK_ERROR_DEVICE = 6,  /**< a device failed a call */
   FATLINK_ERROR_UNAVAILABLE =
       7,                    /**< a device, driver, nvJitLink, compiler or the helper is missing */
-  FATLINK_ERROR_MEMORY = 8, /**< the host or a device has not enough memory */
+  FATLINK_ERROR_MEMORY = 8, /**< the host or a device lacks memory */
   FATLINK_ERROR_DEFECT = 9  /**< an error in fatlink itself */
 };
 
