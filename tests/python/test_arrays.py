@@ -83,7 +83,7 @@ class Interfaces(NumpyCase):
         for code, cls, says in (("CUDA_ERROR_NOT_INITIALIZED", fatlink.UnavailableError, "child process"),
                                 ("CUDA_ERROR_UNKNOWN", fatlink.DeviceError, "locating failed")):
             def fail(address, ordinal, kind):
-                raise fatlink.DeviceError("locating failed", code=code)
+                raise fatlink.DeviceError("locating failed", code=code, hint="restart")
             with mock.patch.object(_array_protocols.c, "address_get_device", fail):
                 self.assert_error(cls, view, SimpleNamespace(**vars(Interface())), says=says)
 

@@ -110,10 +110,14 @@ class Files(OperatorCase):
 
     def test_whose_source_is_refused(self):
         """The error is that of the compile, not one of reading the file."""
-        path = self.folder / "empty.cu"
-        path.write_text("")
-        self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, path, init=0, says="empty.cu", code="invalid-source",
-                          hint="write the operator")
+        from fatlink import _operators
+
+        path = self.folder / "sum.cu"
+        path.write_text("FATLINK_COMBINE(float, a, b) { return a + b; }")
+        refusal = fatlink.FileError("the headers are missing", code="not-installed", hint="install them")
+        with mock.patch.object(_operators, "compile", side_effect=refusal):
+            self.assert_error(fatlink.FileError, fatlink.reduce, self.numbers, path, init=0, says="the headers", code="not-installed",
+                              hint="install them")
 
     def test_in_memory(self):
         self.assertEqual(fatlink.reduce(self.numbers, fatlink.Input.find("max_float"), init=-9), 8)
