@@ -66,6 +66,30 @@ class Names(OperatorCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
                           code="no-identity", hint="init=")
 
+    def test_of_complex_numbers(self):
+        for dtype in numpy.complex64, numpy.complex128:
+            x = numpy.array([1 + 2j, 3 - 1j, 0.5j, -2], dtype)
+            self.assertEqual(fatlink.reduce(x, "add"), x.sum())
+            self.assertEqual(fatlink.reduce(x, "multiply"), x.prod())
+            self.assertEqual(fatlink.reduce(x[:0], "add"), 0)
+            self.assertEqual(fatlink.reduce(x, "add", init=1 - 1j), x.sum() + (1 - 1j))
+            self.assertEqual(list(fatlink.scan(x, "add")), list(numpy.cumsum(x)))
+            self.assertEqual(list(fatlink.map(x, op="square")), list(x * x))
+            self.assertEqual(list(fatlink.map(x, x, op="subtract")), [0] * len(x))
+            self.assertEqual(list(fatlink.map(x, x[::-1].copy(), op="multiply")), list(x * x[::-1]))
+        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "max", says="unknown operator 'max' for complex128", hint="add, multiply")
+
+    def test_of_truth_values(self):
+        x = numpy.array([True, False, True])
+        for name, function in (("max", any), ("min", all)):
+            for values in x, x[:0], ~x[1:2]:
+                result = fatlink.reduce(values, name)
+                self.assertEqual((result.dtype, bool(result)), (numpy.dtype(bool), function(values)))
+        self.assertEqual(list(fatlink.map(x, ~x, op="max")), [True] * 3)
+        self.assertEqual(list(fatlink.sort(x)), [False, True, True])
+        self.assertEqual(list(fatlink.select(x, "nonzero")), [True, True])
+        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "add", says="unknown operator 'add' for bool", hint="max, min")
+
 
 class Dtypes(OperatorCase):
     def test_of_operators_that_make_another_type(self):

@@ -108,6 +108,7 @@ TEST(PlanReader, ReadsDefaultsOfEveryKind)
   };
   EXPECT_EQ(text_of("float32", "-inf"), "\"-inf\"");
   EXPECT_EQ(text_of("complex64", {1, 0}), "[1,0]");
+  EXPECT_EQ(text_of("complex128", 1), "1");
   EXPECT_EQ(text_of("uint64", 18446744073709551615U), "18446744073709551615");
   EXPECT_EQ(text_of("window", {{"low", 0.5}, {"count", 2}}), R"({"count":2,"low":0.5})");
   EXPECT_EQ(text_of("element", {{"value", 0.5}}), R"({"value":0.5})");

@@ -26,6 +26,14 @@ _EXPRESSIONS = {
              "min": "b < a ? b : a"},
     "map3": {"multiply_add": "a * b + c"},
 }
+_COMPLEX_EXPRESSIONS = {
+    "combine": {"add": "a.x + b.x, a.y + b.y", "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
+    "map1": {"negate": "-x.x, -x.y", "square": "x.x * x.x - x.y * x.y, 2 * x.x * x.y"},
+    "map2": {"add": "a.x + b.x, a.y + b.y", "subtract": "a.x - b.x, a.y - b.y",
+             "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
+}
+_COMPLEX_NAMES = {"complex64": "float2", "complex128": "double2"}
+_FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "nonzero")
 _FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater",
               operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
 _LOWEST = {"float16": float("-inf"), "bfloat16": float("-inf"), "float32": float("-inf"), "float64": float("-inf")}
@@ -35,6 +43,8 @@ def _limit(element, is_highest):
     """The largest or smallest value of a type of numbers."""
     if element.name in _LOWEST:
         return -_LOWEST[element.name] if is_highest else _LOWEST[element.name]
+    if element.is_bool:
+        return is_highest
     bits, is_signed = 8 * element.bytes, element.name.startswith("int")
     if is_highest:
         return 2 ** (bits - is_signed) - 1
@@ -43,7 +53,7 @@ def _limit(element, is_highest):
 
 def identity_of(name, element):
     """The identity of an operator by its name, for numbers; None: not known."""
-    if not element.cuda_name or element.is_bool:
+    if not element.cuda_name and element.name not in _COMPLEX_NAMES:
         return None
     if name.startswith(("sum_", "count_")):
         return 0
@@ -139,19 +149,33 @@ def _by_name(name, base, contract, element, result):
                               result))
         if spelling == name:
             return operators
-    if name in _EXPRESSIONS.get(base, {}) and element.cuda_name and not element.is_bool:
+    if name in families(base, element):
         operators.append(Operator(name, lambda: [compile(source_of(name, base, element), contract=contract, name=f"{name}.cu")],
-                              identity_of(name, element), result=result))
+                              identity_of(name, element), result=result or (element if element.is_bool else None)))
     if not operators:
         raise UsageError(f"unknown operator {name!r} for {element} (contract {contract})", code="no-operator", input=name,
                          hint=what_exists(base, element)) from missing
     return operators
 
 
+def families(base, element):
+    """The families that fatlink writes for elements of this type: the expression of each, by its name."""
+    if element.name in _COMPLEX_NAMES:
+        return _COMPLEX_EXPRESSIONS.get(base, {})
+    expressions = _EXPRESSIONS.get(base, {})
+    if element.is_bool:
+        return {name: expressions[name] for name in _FAMILIES_OF_BOOL if name in expressions}
+    return expressions if element.cuda_name else {}
+
+
 def source_of(name, base, element):
     """CUDA source of an operator of a family."""
-    return (f"{_HEADERS.get(element.name, '')}using element = {element.cuda_name};\n{_MACROS[base]}\n{{\n"
-            f"  [[maybe_unused]] element const zero = element(0);\n  return {_EXPRESSIONS[base][name]};\n}}\n")
+    expression = families(base, element)[name]
+    if element.name in _COMPLEX_NAMES:
+        return f"using element = {_COMPLEX_NAMES[element.name]};\n{_MACROS[base]}\n{{\n  return {{{expression}}};\n}}\n"
+    kind = "unsigned char" if element.is_bool else element.cuda_name
+    return (f"{_HEADERS.get(element.name, '')}using element = {kind};\n{_MACROS[base]}\n{{\n"
+            f"  [[maybe_unused]] element const zero = element(0);\n  return {expression};\n}}\n")
 
 
 def what_exists(base, element):
@@ -164,8 +188,7 @@ def what_exists(base, element):
     contract = contract_for(base, element.bytes)
     names = [entry["name"] for entry in entries if (entry.get("contract") or {}).get("name") == contract
              and entry["kind"] == "transform" and not _is_of_another_type(entry["name"], element)]
-    if element.cuda_name and not element.is_bool:
-        names += [name for name in _EXPRESSIONS.get(base, {}) if name not in names]
+    names += [name for name in families(base, element) if name not in names]
     listing = f"operators of {contract} for {element}: {', '.join(names)}; or pass" if names else "pass"
     return f"{listing} CUDA source with {_macro_name(base)}, or a Python function"
 

@@ -53,8 +53,12 @@ void put_integer(std::byte* destination, nlohmann::json const& value, element_ty
 template <typename Real>
 void put_complex(std::byte* destination, nlohmann::json const& value, element_type const& type)
 {
-  if (!value.is_array() || value.size() != 2) refuse(value, type);
   constexpr auto k_kind = sizeof(Real) == 4 ? scalar_kind::float32 : scalar_kind::float64;
+  if (value.is_number()) {  // the imaginary part is 0
+    put(destination, static_cast<Real>(real_of(value, type, k_kind)));
+    return;
+  }
+  if (!value.is_array() || value.size() != 2) refuse(value, type);
   put(destination, static_cast<Real>(real_of(value[0], type, k_kind)));
   put(destination + sizeof(Real), static_cast<Real>(real_of(value[1], type, k_kind)));
 }
