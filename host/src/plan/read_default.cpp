@@ -39,7 +39,8 @@ void check_complex(json_place const& place)
 {
   if (place.value().is_number()) return;
   if (!place.value().is_array() || place.value().size() != 2)
-    place.fail("is not a complex number", "write the real and the imaginary part: [1, 0], or a number");
+    place.fail("is not a complex number",
+               "write the real and the imaginary part: [1, 0], or a number");
   for (auto const& part : place.elements(2)) check_real(part);
 }
 
