@@ -88,11 +88,11 @@ class Replacement(BuildSide):
                 self.assertNotEqual(self.pair(), before)
 
     def interrupt_build(self):
-        """As with Ctrl-C, while nvcc runs."""
+        """As with Ctrl-C, while nvcc runs; also where the tests run in the background of a shell, which ignores it."""
         slow, started = self.folder / "slow", self.folder / "started"
         slow.touch()
         build = subprocess.Popen([CMAKE, "--build", "b"], cwd=self.folder, start_new_session=True, stdout=subprocess.PIPE,
-                                 stderr=subprocess.STDOUT)
+                                 stderr=subprocess.STDOUT, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         while not started.exists():
             self.assertIsNone(build.poll())
             time.sleep(0.05)
