@@ -35,6 +35,15 @@ std::uint64_t address_of(warp& w, operation const& o, unsigned lane)
          static_cast<std::uint32_t>(address + load<std::uint32_t>(w.at(o.a), lane));
 }
 
+/// Where the operation of a lane is made. An address of .shared needs no search for its memory.
+std::byte* place_of(warp& w, std::uint64_t address, unsigned size, unsigned lane,
+                    operation const& o, bool writes)
+{
+  if ((o.flags & (k_shared | k_narrow_address)) != 0)
+    return w.resolve_shared(address - k_shared_window, size, lane, o, writes);
+  return w.resolve(address, size, lane, o, writes);
+}
+
 /// `Op`, or `SharedOp` where a generic address is in shared memory.
 template <typename T, typename Op, typename SharedOp = Op>
 void atomic(warp& w, operation const& o, lane_mask mask)
@@ -50,8 +59,8 @@ void atomic(warp& w, operation const& o, lane_mask mask)
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
     auto const address = address_of(w, o, i);
     if (!std::is_same_v<Op, op_exchange> && w.checks_accesses())
-      (void)w.resolve(address, sizeof(T), i, o, false);
-    auto* const element = w.resolve(address, sizeof(T), i, o, true);
+      (void)place_of(w, address, sizeof(T), i, o, false);
+    auto* const element = place_of(w, address, sizeof(T), i, o, true);
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
     auto const is_shared =
