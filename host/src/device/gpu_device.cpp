@@ -3,12 +3,12 @@
 
 #include "device/context_guard.hpp"
 #include "device/cuda_driver.hpp"
+#include "device/driver_gate.hpp"
 #include "device/gpu_info.hpp"
 #include "device/gpu_memory.hpp"
 #include "device/gpu_module.hpp"
 #include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
-#include "device/load_priority.hpp"
 #include "device/relaxed_capture.hpp"
 #include "util/text/format.hpp"
 
@@ -35,12 +35,12 @@ class gpu_device final : public device_backend {
 
   device_address allocate(std::size_t bytes) override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return memory_.allocate(bytes);
   }
   void release(device_address address) noexcept override
   {
-    if (auto const context = try_enter()) memory_.release(address);
+    if (auto const context = try_enter_alone()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
   {
@@ -53,38 +53,38 @@ class gpu_device final : public device_backend {
   }
   void copy_in(device_address destination, bytes_view source) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     memory_.copy_in(destination, source);
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     memory_.copy_in(destination, source, static_cast<CUstream>(stream));
   }
   void copy_out(std::span<std::byte> destination, device_address source) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     memory_.copy_out(destination, source);
   }
   void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     memory_.copy_out(destination, source, static_cast<CUstream>(stream));
   }
   void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                       handle stream) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_shared();
     memory_.copy_on_device(destination, source, bytes, static_cast<CUstream>(stream));
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     memory_.fill(destination, value, bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_shared();
     memory_.fill(destination, value, bytes, static_cast<CUstream>(stream));
   }
 
@@ -141,21 +141,23 @@ class gpu_device final : public device_backend {
   void launch(handle kernel, handle stream, launch_shape const& shape,
               void* const* arguments) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter();
     auto& code = *static_cast<gpu_kernel*>(kernel);
-    code.allow_shared(shape.shared_bytes);
+    code.allow_shared(shape.shared_bytes);  // takes the lock alone
+    driver_gate::shared_call const turn(gate_);
     api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
                "launching a kernel on", info_.name);
   }
 
   handle create_stream() override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return streams_.create_stream();
   }
   void destroy_stream(handle stream) noexcept override
   {
-    if (auto const context = try_enter()) streams_.destroy_stream(static_cast<CUstream>(stream));
+    if (auto const context = try_enter_alone())
+      streams_.destroy_stream(static_cast<CUstream>(stream));
   }
   void synchronize(handle stream) override
   {
@@ -170,21 +172,21 @@ class gpu_device final : public device_backend {
   [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return streams_.create_event(CU_EVENT_DEFAULT);
   }
   handle create_untimed_event() override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return streams_.create_event(CU_EVENT_DISABLE_TIMING);
   }
   void destroy_event(handle event) noexcept override
   {
-    if (auto const context = try_enter()) streams_.destroy_event(static_cast<CUevent>(event));
+    if (auto const context = try_enter_alone()) streams_.destroy_event(static_cast<CUevent>(event));
   }
   void record(handle event, handle stream) override
   {
-    auto const context = enter();
+    auto const context = enter_shared();
     streams_.record(static_cast<CUevent>(event), static_cast<CUstream>(stream));
   }
   /// Without a context, which the end of the process has destroyed, nothing is executed any more.
@@ -201,64 +203,87 @@ class gpu_device final : public device_backend {
 
   handle create_array(texel_format const& format, array_shape const& shape) override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return textures_.create_array(format, shape);
   }
   void destroy_array(handle array) noexcept override
   {
-    if (auto const context = try_enter()) textures_.destroy_array(static_cast<CUarray>(array));
+    if (auto const context = try_enter_alone())
+      textures_.destroy_array(static_cast<CUarray>(array));
   }
   void write_array(handle array, bytes_view texels) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     textures_.write_array(static_cast<CUarray>(array), texels);
   }
   void read_array(handle array, std::span<std::byte> texels) override
   {
-    auto const context = enter_for_work();
+    auto const context = enter_to_copy();
     textures_.read_array(static_cast<CUarray>(array), texels);
   }
   std::uint64_t create_texture(handle array, texture_options const& options) override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return textures_.create_texture(static_cast<CUarray>(array), options);
   }
   std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return textures_.create_texture(texels, options);
   }
   void destroy_texture(std::uint64_t texture) noexcept override
   {
-    if (auto const context = try_enter()) textures_.destroy_texture(texture);
+    if (auto const context = try_enter_alone()) textures_.destroy_texture(texture);
   }
   std::uint64_t create_surface(handle array) override
   {
-    auto const context = enter();
+    auto const context = enter_alone();
     return textures_.create_surface(static_cast<CUarray>(array));
   }
   void destroy_surface(std::uint64_t surface) noexcept override
   {
-    if (auto const context = try_enter()) textures_.destroy_surface(surface);
+    if (auto const context = try_enter_alone()) textures_.destroy_surface(surface);
   }
 
  private:
+  /// The context, and a call's turn at the driver's lock.
+  template <typename Call>
+  struct entry {
+    Call turn;
+    context_guard context;
+    explicit operator bool() const noexcept { return static_cast<bool>(context); }
+  };
+
   /// Each thread has a current context of its own, so every call makes this GPU's context current.
   [[nodiscard]] context_guard enter() const { return {api_, context_, none_before_, info_.name}; }
-  /// For work that threads repeat.
-  [[nodiscard]] context_guard enter_for_work() const
+  /// For driver calls that share the driver's lock.
+  [[nodiscard]] entry<driver_gate::shared_call> enter_shared() const
   {
-    priority_.yield_to_loads();
+    return {driver_gate::shared_call(gate_), enter()};
+  }
+  /// For driver calls that share the driver's lock and may wait for the GPU.
+  [[nodiscard]] context_guard enter_to_copy() const
+  {
+    gate_.let_exclusive_pass();
     return enter();
   }
+  /// For driver calls that take the driver's lock alone.
+  [[nodiscard]] entry<driver_gate::exclusive_call> enter_alone() const
+  {
+    return {driver_gate::exclusive_call(gate_), enter()};
+  }
   [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
+  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_alone() const noexcept
+  {
+    return {driver_gate::exclusive_call(gate_), try_enter()};
+  }
 
   driver const& api_;
   device_info info_;
   gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
-  load_priority& priority_ = load_priority::of_process();
+  driver_gate& gate_ = driver_gate::of_process();
   CUcontext context_ = nullptr;
   /// What CUDA's runtime and frameworks take for their current device is GPU 0 without a context.
   context_guard::none_before none_before_ = context_guard::none_before::is_replaced;

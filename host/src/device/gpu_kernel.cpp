@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "device/driver_gate.hpp"
 #include "device/dynamic_shared.hpp"
 #include "device/gpu_module.hpp"
-#include "device/load_priority.hpp"
 
 namespace fatlink::detail {
 
@@ -111,7 +111,7 @@ void gpu_kernel::raise_allowed_shared(std::size_t bytes)
   std::lock_guard const lock(mutex_);
   check_dynamic_shared(name_, bytes, max_dynamic_shared_bytes(),
                        vendor_code("CUDA_ERROR_INVALID_VALUE"));
-  load_priority::load const loading;  // the calls take the same lock
+  driver_gate::exclusive_call const turn;
   auto allowed = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   if (bytes > allowed) {
     api_.check(api_.func_set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,

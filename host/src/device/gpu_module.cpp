@@ -3,8 +3,8 @@
 
 #include <array>
 
+#include "device/driver_gate.hpp"
 #include "device/image_kind.hpp"
-#include "device/load_priority.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -30,7 +30,7 @@ gpu_module::gpu_module(driver const& api, device_info const& info, linked_image 
   std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
   auto bytes = image.bytes;  // the driver reads bytes that are not a cubin as text up to a NUL
   bytes.push_back(std::byte{0});
-  load_priority::load const loading;
+  driver_gate::exclusive_call const turn;
   auto const code = api_.module_load(&module_, bytes.data(), static_cast<unsigned>(options.size()),
                                      options.data(), values.data());
   try {
@@ -44,7 +44,7 @@ gpu_module::gpu_module(driver const& api, device_info const& info, linked_image 
 
 void gpu_module::unload() noexcept
 {
-  load_priority::load const loading;
+  driver_gate::exclusive_call const turn;
   (void)api_.module_unload(module_);
 }
 
@@ -52,7 +52,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
 {
   std::lock_guard const lock(mutex_);
   if (auto const entry = kernels_.find(name); entry != kernels_.end()) return *entry->second;
-  load_priority::load const loading;
+  driver_gate::exclusive_call const turn;
   CUfunction function = nullptr;
   auto const code = api_.module_get_function(&function, module_, name.c_str());
   if (code == CUDA_ERROR_NOT_FOUND)
@@ -65,7 +65,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
 
 device_variable gpu_module::find_variable(std::string const& name) const
 {
-  load_priority::load const loading;
+  driver_gate::exclusive_call const turn;
   CUdeviceptr address = 0;
   std::size_t bytes = 0;
   auto const code = api_.module_get_global(&address, &bytes, module_, name.c_str());
