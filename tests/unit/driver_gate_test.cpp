@@ -38,6 +38,7 @@ class ending_call {
 
 using ending_exclusive_call = ending_call<driver_gate::exclusive_call>;
 using ending_shared_call = ending_call<driver_gate::shared_call>;
+using ending_blocking_call = ending_call<driver_gate::blocking_call>;
 
 }  // namespace
 
@@ -92,11 +93,46 @@ TEST(DriverGate, ExclusiveCallGoesOnThoughASharedOneLasts)
   SUCCEED() << "the wait has ended";
 }
 
+TEST(DriverGate, BlockingCallWaitsUntilAnExclusiveOneEnds)
+{
+  driver_gate gate(k_hour);
+  ending_exclusive_call const exclusive(gate);
+  driver_gate::blocking_call const blocking(gate);
+  EXPECT_TRUE(exclusive.has_ended());
+}
+
+TEST(DriverGate, ExclusiveCallWaitsUntilBlockingOnesEnd)
+{
+  driver_gate gate(k_hour);
+  ending_blocking_call const blocking(gate);
+  driver_gate::exclusive_call const exclusive(gate);
+  EXPECT_TRUE(blocking.has_ended());
+}
+
+TEST(DriverGate, SharedCallGoesOnWhileAnExclusiveOneWaitsForABlockingOne)
+{
+  driver_gate gate(k_hour, k_hour);
+  std::optional<driver_gate::blocking_call> blocking(std::in_place, gate);
+  std::atomic<bool> has_begun = false;
+  std::jthread const loading([&] {
+    has_begun = true;
+    driver_gate::exclusive_call const exclusive(gate);
+  });
+  while (!has_begun) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  {
+    driver_gate::shared_call const shared(gate);
+  }
+  blocking.reset();
+  SUCCEED() << "the shared call did not wait";
+}
+
 TEST(DriverGate, SharedCallsDoNotWaitForEachOther)
 {
   driver_gate gate(k_hour, k_hour);
   driver_gate::shared_call const first(gate);
   driver_gate::shared_call const second(gate);
+  driver_gate::blocking_call const third(gate);
   SUCCEED() << "there was no wait";
 }
 

@@ -29,32 +29,44 @@ driver_gate& driver_gate::of_process() noexcept
 
 void driver_gate::begin_exclusive() noexcept
 {
-  note_progress();
-  exclusive_.fetch_add(1);
-  yield_while([this] { return shared_.load() != 0; }, clock::now(), turn_);
+  close(blocking_, k_blocking_turns * turn_);
+  close(shared_, turn_);
 }
 
 void driver_gate::end_exclusive() noexcept
 {
-  note_progress();
+  progress_ = clock::now().time_since_epoch().count();
   ended_.fetch_add(1);
-  exclusive_.fetch_sub(1);
+  shared_.closers.fetch_sub(1);
+  blocking_.closers.fetch_sub(1);
 }
 
-/// Threads that make one exclusive call after the other do not keep shared ones waiting: each of
-/// these waits until any one has ended.
-void driver_gate::wait_for_exclusive() noexcept
+/// Waits for the calls that are inside.
+void driver_gate::close(door& way, duration turn) noexcept
 {
+  auto const start = clock::now();
+  progress_ = start.time_since_epoch().count();
+  way.closers.fetch_add(1);
+  yield_while([&] { return way.inside.load() != 0; }, start, turn);
+}
+
+/// Threads that make one exclusive call after the other do not keep the others waiting: each of
+/// these waits until any one has ended.
+void driver_gate::wait_outside(door& way, duration turn) noexcept
+{
+  way.inside.fetch_sub(1);
   auto const ended = ended_.load();
   auto const start = clock::now();
-  yield_while([&] { return exclusive_.load() != 0 && ended_.load() == ended; }, start,
-              longest_pause(start));
+  yield_while([&] { return way.closers.load() != 0 && ended_.load() == ended; }, start,
+              longest_wait(turn, start));
+  way.inside.fetch_add(1);
 }
 
-driver_gate::clock::duration driver_gate::longest_pause(clock::time_point now) const noexcept
+driver_gate::clock::duration driver_gate::longest_wait(duration turn,
+                                                       clock::time_point now) const noexcept
 {
   auto const wait = now - clock::time_point(clock::duration(progress_.load()));
-  if (wait < turn_) return turn_;
+  if (wait < turn) return turn;
   return std::max<clock::duration>(pause_,
                                    std::min<clock::duration>(wait / k_growth, k_longest_pause));
 }

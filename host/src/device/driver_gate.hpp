@@ -19,17 +19,63 @@ class driver_gate {
   /// The one that all devices of the process share.
   static driver_gate& of_process() noexcept;
 
-  /// `turn`: how long calls wait for others at most. `pause`: of a shared call after the exclusive
-  /// ones have made no progress for a turn; it grows with their wait, to 1 ms or `pause`, whichever
-  /// is more.
+  /// `turn`: how long calls wait for others at most, or 5 times as long where one may block.
+  /// `pause`: of a shared call after the exclusive ones have made no progress for a turn; it grows
+  /// with their wait, to 1 ms or `pause`, whichever is more.
   explicit driver_gate(duration turn = duration(200), duration pause = duration(30)) noexcept
       : turn_(turn), pause_(pause)
   {
   }
 
-  /// Driver calls that take the lock alone, from construction to destruction. The constructor waits
-  /// for shared calls in progress, so that the driver need not put the thread to sleep. Not within
-  /// a shared call of the same thread, for which it would wait.
+ private:
+  /// Where calls of one kind pass. They count themselves while they are in progress.
+  struct door {
+    std::atomic<unsigned> inside = 0;
+    std::atomic<unsigned> closers = 0;  ///< exclusive calls that keep it closed
+  };
+
+  /// A call that shares the lock.
+  class sharing_call {
+   public:
+    ~sharing_call() { door_.inside.fetch_sub(1, std::memory_order_release); }
+    sharing_call(sharing_call const&) = delete;
+    sharing_call& operator=(sharing_call const&) = delete;
+
+   protected:
+    sharing_call(driver_gate& gate, door& way, duration turn) noexcept : door_(way)
+    {
+      door_.inside.fetch_add(1);
+      if (door_.closers.load() != 0) gate.wait_outside(door_, turn);
+    }
+
+   private:
+    door& door_;
+  };
+
+ public:
+  /// Driver calls that share the lock and return soon, from construction to destruction. The
+  /// constructor lets one exclusive call go first.
+  class shared_call : public sharing_call {
+   public:
+    explicit shared_call(driver_gate& gate = of_process()) noexcept
+        : sharing_call(gate, gate.shared_, gate.turn_)
+    {
+    }
+  };
+
+  /// The same for calls that may wait for the GPU with the lock, as copies to and from memory that
+  /// is not page-locked do.
+  class blocking_call : public sharing_call {
+   public:
+    explicit blocking_call(driver_gate& gate = of_process()) noexcept
+        : sharing_call(gate, gate.blocking_, k_blocking_turns * gate.turn_)
+    {
+    }
+  };
+
+  /// Driver calls that take the lock alone. The constructor waits for blocking calls in progress,
+  /// while shared ones go on, and then for shared ones, so that the driver need not put the thread
+  /// to sleep. Not within such a call of the same thread, for which it would wait.
   class exclusive_call {
    public:
     explicit exclusive_call(driver_gate& gate = of_process()) noexcept : gate_(gate)
@@ -44,47 +90,23 @@ class driver_gate {
     driver_gate& gate_;
   };
 
-  /// Driver calls that share the lock. The constructor lets one exclusive call go first.
-  class shared_call {
-   public:
-    explicit shared_call(driver_gate& gate = of_process()) noexcept : gate_(gate)
-    {
-      gate_.shared_.fetch_add(1);
-      if (gate_.exclusive_.load() == 0) return;
-      gate_.shared_.fetch_sub(1);
-      gate_.wait_for_exclusive();
-      gate_.shared_.fetch_add(1);
-    }
-    ~shared_call() { gate_.shared_.fetch_sub(1, std::memory_order_release); }
-    shared_call(shared_call const&) = delete;
-    shared_call& operator=(shared_call const&) = delete;
-
-   private:
-    driver_gate& gate_;
-  };
-
-  /// Before driver calls that share the lock and may wait for the GPU, such as copies from the
-  /// host's memory: lets one exclusive call go first. Those that follow do not wait for the copy.
-  void let_exclusive_pass() noexcept
-  {
-    if (exclusive_.load() != 0) wait_for_exclusive();
-  }
-
  private:
   using clock = std::chrono::steady_clock;
 
+  static constexpr int k_blocking_turns = 5;
+
   void begin_exclusive() noexcept;
   void end_exclusive() noexcept;
-  void wait_for_exclusive() noexcept;
-  void note_progress() noexcept { progress_ = clock::now().time_since_epoch().count(); }
-  [[nodiscard]] clock::duration longest_pause(clock::time_point now) const noexcept;
+  void close(door& way, duration turn) noexcept;
+  void wait_outside(door& way, duration turn) noexcept;
+  [[nodiscard]] clock::duration longest_wait(duration turn, clock::time_point now) const noexcept;
 
   duration turn_;
   duration pause_;
-  std::atomic<unsigned> shared_ = 0;      ///< in progress
-  std::atomic<unsigned> exclusive_ = 0;   ///< in progress
-  std::atomic<unsigned> ended_ = 0;       ///< exclusive ones, until now
-  std::atomic<clock::rep> progress_ = 0;  ///< when an exclusive one last began or ended
+  door shared_;
+  door blocking_;
+  std::atomic<unsigned> ended_ = 0;       ///< exclusive calls, until now
+  std::atomic<clock::rep> progress_ = 0;  ///< when one last closed a door or ended
 };
 
 }  // namespace fatlink::detail

@@ -262,10 +262,9 @@ class gpu_device final : public device_backend {
     return {driver_gate::shared_call(gate_), enter()};
   }
   /// For driver calls that share the driver's lock and may wait for the GPU.
-  [[nodiscard]] context_guard enter_to_copy() const
+  [[nodiscard]] entry<driver_gate::blocking_call> enter_to_copy() const
   {
-    gate_.let_exclusive_pass();
-    return enter();
+    return {driver_gate::blocking_call(gate_), enter()};
   }
   /// For driver calls that take the driver's lock alone.
   [[nodiscard]] entry<driver_gate::exclusive_call> enter_alone() const
