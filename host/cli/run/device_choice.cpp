@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/device_choice.hpp"
 
+#include <optional>
+
+#include "device/device_name.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
+namespace {
+
+/// What the driver says of a GPU before it has a context. None: open_device says more.
+std::optional<device_info> describe_gpu(std::string const& name)
+{
+  if (name.starts_with("cpu")) return std::nullopt;
+  auto const ordinal = static_cast<std::size_t>(detail::parse_ordinal(name));
+  std::string reason;
+  auto const gpus = list_gpus(reason);
+  if (ordinal >= gpus.size()) return std::nullopt;
+  return gpus[ordinal];
+}
+
+}  // namespace
 
 void device_choice::choose()
 {
@@ -19,13 +36,28 @@ bool device_choice::is_reference_device()
   return name_.find("cpu") != std::string::npos;
 }
 
-std::shared_ptr<device> device_choice::open(cpu_options const& options)
+device_info device_choice::begin_open(cpu_options const& options)
 {
   choose();
   detail::stopwatch watch;
-  auto opened = open_device(name_, options);
+  auto info = describe_gpu(name_);
+  if (info) {
+    opening_ = std::async(std::launch::async,
+                          [name = name_, options] { return open_device(name, options); });
+  } else {
+    opened_ = open_device(name_, options);
+    info = opened_->info();
+  }
   ms_ += watch.lap();
-  return opened;
+  return *info;
+}
+
+std::shared_ptr<device> device_choice::finish_open()
+{
+  detail::stopwatch watch;
+  if (opening_.valid()) opened_ = opening_.get();
+  ms_ += watch.lap();
+  return opened_;
 }
 
 opened_devices device_choice::open_all(cpu_options const& options)

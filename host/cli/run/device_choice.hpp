@@ -3,10 +3,12 @@
 // device; or the devices of a list.
 #pragma once
 
+#include <future>
 #include <memory>
 #include <string>
 
 #include "fatlink/device.hpp"
+#include "fatlink/device_info.hpp"
 #include "fatlink/devices.hpp"
 
 namespace fatlink::cli {
@@ -21,15 +23,19 @@ class device_choice {
   /// Whether the reference device is chosen, of a list: is one of them. Without --device this opens
   /// the driver, which takes longer than the rest of a small run.
   bool is_reference_device();
+  /// Begins to open the device, and returns what links need to know of it. A GPU's context, which
+  /// takes as long as a short link, is created in another thread.
   /// @throws what open_device throws.
-  std::shared_ptr<device> open(cpu_options const& options);
+  device_info begin_open(cpu_options const& options);
+  /// Ends what begin_open began. @throws what open_device throws.
+  std::shared_ptr<device> finish_open();
   /// Those of a list. @throws what open_devices throws.
   opened_devices open_all(cpu_options const& options);
 
   /// The text of --device; the name that was chosen without it.
   [[nodiscard]] std::string const& name() const noexcept { return name_; }
 
-  /// Time in the functions above, ms.
+  /// Time in the functions above, ms: what opening the device adds to a run.
   [[nodiscard]] double ms() const noexcept { return ms_; }
   /// Why there is no GPU; empty with --device, or if a GPU was found.
   [[nodiscard]] std::string const& no_gpu_reason() const noexcept { return no_gpu_reason_; }
@@ -39,6 +45,8 @@ class device_choice {
 
   std::string name_;  ///< empty: not chosen yet
   std::string no_gpu_reason_;
+  std::future<std::shared_ptr<device>> opening_;  ///< of a GPU
+  std::shared_ptr<device> opened_;
   double ms_ = 0;
 };
 

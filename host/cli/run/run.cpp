@@ -19,13 +19,16 @@
 namespace fatlink::cli {
 namespace {
 
-std::shared_ptr<device> open_chosen(device_choice& choice, run_arguments const& arguments,
-                                    run_summary& summary)
+/// Links while the device opens.
+std::shared_ptr<device> open_and_link(device_choice& choice, elementwise_job const& job,
+                                      run_arguments const& arguments, run_summary& summary)
 {
-  auto opened = choice.open(arguments.cpu);
-  summary.device = opened->info();
-  summary.device_ms = choice.ms();
+  summary.device = choice.begin_open(arguments.cpu);
   summary.no_gpu_reason = choice.no_gpu_reason();
+  check_options(job.links, summary.device, arguments.resources);
+  summary.images = link_all(job.links, summary.device, summary.warnings);
+  auto opened = choice.finish_open();
+  summary.device_ms = choice.ms();
   return opened;
 }
 
@@ -51,9 +54,7 @@ int run_elementwise(run_arguments const& arguments, compile_report& compiles)
   run_summary summary;
   auto job = prepare_elementwise(arguments, choice, summary, compiles);
   if (choice.is_list()) return run_on_devices(job, choice, arguments, summary);
-  auto const device = open_chosen(choice, arguments, summary);
-  check_options(job.links, summary.device, arguments.resources);
-  summary.images = link_all(job.links, summary.device, summary.warnings);
+  auto const device = open_and_link(choice, job, arguments, summary);
   execute_all(*device, job, arguments, summary);
   if (job.output && summary.verified()) job.output->commit();
   if (arguments.json)

@@ -112,14 +112,16 @@ int run_plan(launch_plan plan, run_arguments const& arguments, compile_report& c
                              .input = "--compare-cpu",
                              .code = error_code::needs_gpu,
                              .hint = "run it on a GPU: --device gpu; or leave out --compare-cpu"});
-  auto const destination = choice.open(arguments.cpu);
+  auto const info = choice.begin_open(arguments.cpu);
   auto summary = summarize(job, arguments, choice, compiles);
-  summary.device = destination->info();
-  summary.device_ms = choice.ms();
+  summary.device = info;
   for (auto& warning : warn_of_states(job)) summary.warnings.push_back(std::move(warning));
   check_options(job.links, summary.device, arguments.resources);
+  auto images = link_all(job.links, summary.device, summary.warnings);
+  auto const destination = choice.finish_open();
+  summary.device_ms = choice.ms();
   auto unwritten = k_unwritten_bytes.begin();
-  for (auto& image : link_all(job.links, summary.device, summary.warnings))
+  for (auto& image : images)
     summary.modes.push_back(execute(job, *destination, std::move(image), *unwritten++));
   verify(job, summary, arguments.print);
   if (arguments.compare_cpu) compare_with_cpu(job, arguments.cpu, summary);
