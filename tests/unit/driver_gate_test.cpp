@@ -53,10 +53,30 @@ TEST(DriverGate, SharedCallWaitsUntilAnExclusiveOneEnds)
 TEST(DriverGate, SharedCallWaitsForOneExclusiveCallOnly)
 {
   driver_gate gate(k_hour);
-  driver_gate::exclusive_call const lasting(gate);
+  std::atomic<bool> is_done = false;
   ending_exclusive_call const exclusive(gate);
-  driver_gate::shared_call const shared(gate);
+  std::jthread const others([&] {
+    while (!is_done) driver_gate::exclusive_call const next(gate);
+  });
+  for (int i = 0; i < 100; ++i) driver_gate::shared_call const shared(gate);
   EXPECT_TRUE(exclusive.has_ended());
+  is_done = true;
+}
+
+TEST(DriverGate, ExclusiveCallWaitsUntilAnotherEnds)
+{
+  driver_gate gate(k_hour);
+  ending_exclusive_call const first(gate);
+  driver_gate::exclusive_call const second(gate);
+  EXPECT_TRUE(first.has_ended());
+}
+
+TEST(DriverGate, ExclusiveCallGoesOnThoughAnotherLasts)
+{
+  driver_gate gate(k_instant);
+  driver_gate::exclusive_call const first(gate);
+  driver_gate::exclusive_call const second(gate);
+  SUCCEED() << "the wait has ended";
 }
 
 TEST(DriverGate, SharedCallGoesOnThoughAnExclusiveOneLasts)

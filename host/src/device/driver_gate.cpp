@@ -27,18 +27,25 @@ driver_gate& driver_gate::of_process() noexcept
   return gate;
 }
 
-void driver_gate::begin_exclusive() noexcept
+/// A second exclusive call would sleep within the driver, while the end of the first one lets
+/// shared calls in.
+bool driver_gate::begin_exclusive() noexcept
 {
+  auto is_first = false;
+  yield_while([&] { return !(is_first = !has_first_.exchange(true)); }, clock::now(),
+              k_blocking_turns * turn_);
   close(blocking_, k_blocking_turns * turn_);
   close(shared_, turn_);
+  return is_first;
 }
 
-void driver_gate::end_exclusive() noexcept
+void driver_gate::end_exclusive(bool is_first) noexcept
 {
   progress_ = clock::now().time_since_epoch().count();
   ended_.fetch_add(1);
   shared_.closers.fetch_sub(1);
   blocking_.closers.fetch_sub(1);
+  if (is_first) has_first_ = false;
 }
 
 /// Waits for the calls that are inside.

@@ -73,21 +73,23 @@ class driver_gate {
     }
   };
 
-  /// Driver calls that take the lock alone. The constructor waits for blocking calls in progress,
-  /// while shared ones go on, and then for shared ones, so that the driver need not put the thread
-  /// to sleep. Not within such a call of the same thread, for which it would wait.
+  /// Driver calls that take the lock alone. The constructor waits for another such call, then,
+  /// while shared ones go on, for blocking calls in progress, and then for shared ones, so that the
+  /// driver need not put the thread to sleep. Not within a call of the same thread, for which it
+  /// would wait.
   class exclusive_call {
    public:
-    explicit exclusive_call(driver_gate& gate = of_process()) noexcept : gate_(gate)
+    explicit exclusive_call(driver_gate& gate = of_process()) noexcept
+        : gate_(gate), is_first_(gate.begin_exclusive())
     {
-      gate_.begin_exclusive();
     }
-    ~exclusive_call() { gate_.end_exclusive(); }
+    ~exclusive_call() { gate_.end_exclusive(is_first_); }
     exclusive_call(exclusive_call const&) = delete;
     exclusive_call& operator=(exclusive_call const&) = delete;
 
    private:
     driver_gate& gate_;
+    bool is_first_;
   };
 
  private:
@@ -95,8 +97,9 @@ class driver_gate {
 
   static constexpr int k_blocking_turns = 5;
 
-  void begin_exclusive() noexcept;
-  void end_exclusive() noexcept;
+  /// Whether no other exclusive call is in progress, or waited for too long.
+  [[nodiscard]] bool begin_exclusive() noexcept;
+  void end_exclusive(bool is_first) noexcept;
   void close(door& way, duration turn) noexcept;
   void wait_outside(door& way, duration turn) noexcept;
   [[nodiscard]] clock::duration longest_wait(duration turn, clock::time_point now) const noexcept;
@@ -105,6 +108,7 @@ class driver_gate {
   duration pause_;
   door shared_;
   door blocking_;
+  std::atomic<bool> has_first_ = false;   ///< an exclusive call that the others wait for
   std::atomic<unsigned> ended_ = 0;       ///< exclusive calls, until now
   std::atomic<clock::rep> progress_ = 0;  ///< when one last closed a door or ended
 };

@@ -52,6 +52,12 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
 {
   std::lock_guard const lock(mutex_);
   if (auto const entry = kernels_.find(name); entry != kernels_.end()) return *entry->second;
+  auto kernel = std::make_unique<gpu_kernel>(api_, info_, load_kernel(name), name);
+  return *(kernels_[name] = std::move(kernel));
+}
+
+CUfunction gpu_module::load_kernel(std::string const& name) const
+{
   driver_gate::exclusive_call const turn;
   CUfunction function = nullptr;
   auto const code = api_.module_get_function(&function, module_, name.c_str());
@@ -59,8 +65,7 @@ gpu_kernel& gpu_module::find_kernel(std::string const& name)
     fail_missing("kernel", name, "ptx_interface::kernels lists the kernels of a fatbin");
   api_.check(code, "finding the kernel", name);
   api_.check(api_.func_load(function), "loading the kernel", name);
-  auto kernel = std::make_unique<gpu_kernel>(api_, info_, function, name);
-  return *(kernels_[name] = std::move(kernel));
+  return function;
 }
 
 device_variable gpu_module::find_variable(std::string const& name) const

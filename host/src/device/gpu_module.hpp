@@ -71,6 +71,8 @@ class gpu_module {
   [[nodiscard]] device_variable find_variable(std::string const& name) const;
 
  private:
+  [[nodiscard]] CUfunction load_kernel(std::string const& name) const;
+
   driver const& api_;
   device_info const& info_;
   CUmodule module_ = nullptr;
