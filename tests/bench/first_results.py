@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times processes from their start to their first verified result, with their caches empty (cold) and in the next process
-(warm), by turns. A process prints one JSON object that says "verified", and device_ms, the time of opening the GPU, or first_ms,
+(warm), by turns. A process prints one JSON object that says "verified", and device_ms, what opening the GPU added to its time, or first_ms,
 the time without starting up; further objects are figures of later work."""
 import argparse
 import json

@@ -2,6 +2,7 @@
 #include "run/device_choice.hpp"
 
 #include <optional>
+#include <system_error>
 
 #include "device/device_name.hpp"
 #include "util/process/stopwatch.hpp"
@@ -9,7 +10,8 @@
 namespace fatlink::cli {
 namespace {
 
-/// What the driver says of a GPU before it has a context. None: open_device says more.
+/// What the driver says of a GPU before it has a context. Empty if there is no such GPU:
+/// open_device throws the error.
 std::optional<device_info> describe_gpu(std::string const& name)
 {
   if (name.starts_with("cpu")) return std::nullopt;
@@ -18,6 +20,15 @@ std::optional<device_info> describe_gpu(std::string const& name)
   auto const gpus = list_gpus(reason);
   if (ordinal >= gpus.size()) return std::nullopt;
   return gpus[ordinal];
+}
+
+/// Not valid if there can be no thread.
+std::future<std::shared_ptr<device>> open_in_thread(std::string const& name,
+                                                    cpu_options const& options)
+try {
+  return std::async(std::launch::async, [name, options] { return open_device(name, options); });
+} catch (std::system_error const&) {
+  return {};
 }
 
 }  // namespace
@@ -41,10 +52,8 @@ device_info device_choice::begin_open(cpu_options const& options)
   choose();
   detail::stopwatch watch;
   auto info = describe_gpu(name_);
-  if (info) {
-    opening_ = std::async(std::launch::async,
-                          [name = name_, options] { return open_device(name, options); });
-  } else {
+  if (info) opening_ = open_in_thread(name_, options);
+  if (!opening_.valid()) {
     opened_ = open_device(name_, options);
     info = opened_->info();
   }

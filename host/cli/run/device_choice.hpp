@@ -27,7 +27,7 @@ class device_choice {
   /// takes as long as a short link, is created in another thread.
   /// @throws what open_device throws.
   device_info begin_open(cpu_options const& options);
-  /// Ends what begin_open began. @throws what open_device throws.
+  /// Waits until the device is open. @throws what open_device throws.
   std::shared_ptr<device> finish_open();
   /// Those of a list. @throws what open_devices throws.
   opened_devices open_all(cpu_options const& options);

@@ -41,7 +41,7 @@ struct mode_result {
 struct plan_summary {
   device_info device = {};
   std::string no_gpu_reason = {};  ///< empty with --device, or if a GPU was found
-  double device_ms = 0;            ///< opening the device, as far as the links did not hide it
+  double device_ms = 0;            ///< opening the device, without what overlapped with the links
   double read_ms = 0;              ///< reading and checking the inputs
   launch_plan plan = {};
   std::vector<std::string> files = {};  ///< the library, then the transforms

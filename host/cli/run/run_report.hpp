@@ -20,7 +20,7 @@ nlohmann::json describe_start(linked_image const& image, double read_ms);
 struct run_summary {
   device_info device;
   std::string no_gpu_reason;  ///< empty with --device, or if a GPU was found
-  double device_ms = 0;       ///< opening the device, as far as the links did not hide it
+  double device_ms = 0;       ///< opening the device, without what overlapped with the links
   double read_ms = 0;         ///< reading and checking the fatbins
   compile_report compiles;    ///< of the inputs that are sources
   std::string library;        ///< stems of the file names

@@ -8,7 +8,7 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::chrono::milliseconds k_longest_pause{1};
-constexpr int k_growth = 64;  // the wait of an exclusive call is so many times the pause
+constexpr int k_growth = 64;  // the pause is the wait of an exclusive call divided by this
 
 using clock = std::chrono::steady_clock;
 
@@ -31,49 +31,49 @@ driver_gate& driver_gate::of_process() noexcept
 /// shared calls in.
 bool driver_gate::begin_exclusive() noexcept
 {
-  auto is_first = false;
-  yield_while([&] { return !(is_first = !has_first_.exchange(true)); }, clock::now(),
-              k_blocking_turns * turn_);
-  close(blocking_, k_blocking_turns * turn_);
-  close(shared_, turn_);
-  return is_first;
+  auto is_leading = false;
+  yield_while([&] { return !(is_leading = !has_leading_.exchange(true)); }, clock::now(),
+              k_blocking_limits * limit_);
+  close(blocking_, k_blocking_limits * limit_);
+  close(shared_, limit_);
+  return is_leading;
 }
 
-void driver_gate::end_exclusive(bool is_first) noexcept
+void driver_gate::end_exclusive(bool is_leading) noexcept
 {
   progress_ = clock::now().time_since_epoch().count();
   ended_.fetch_add(1);
   shared_.closers.fetch_sub(1);
   blocking_.closers.fetch_sub(1);
-  if (is_first) has_first_ = false;
+  if (is_leading) has_leading_ = false;
 }
 
 /// Waits for the calls that are inside.
-void driver_gate::close(door& way, duration turn) noexcept
+void driver_gate::close(door& entrance, duration limit) noexcept
 {
   auto const start = clock::now();
   progress_ = start.time_since_epoch().count();
-  way.closers.fetch_add(1);
-  yield_while([&] { return way.inside.load() != 0; }, start, turn);
+  entrance.closers.fetch_add(1);
+  yield_while([&] { return entrance.inside.load() != 0; }, start, limit);
 }
 
 /// Threads that make one exclusive call after the other do not keep the others waiting: each of
 /// these waits until any one has ended.
-void driver_gate::wait_outside(door& way, duration turn) noexcept
+void driver_gate::wait_outside(door& entrance, duration limit) noexcept
 {
-  way.inside.fetch_sub(1);
+  entrance.inside.fetch_sub(1);
   auto const ended = ended_.load();
   auto const start = clock::now();
-  yield_while([&] { return way.closers.load() != 0 && ended_.load() == ended; }, start,
-              longest_wait(turn, start));
-  way.inside.fetch_add(1);
+  yield_while([&] { return entrance.closers.load() != 0 && ended_.load() == ended; }, start,
+              longest_wait(limit, start));
+  entrance.inside.fetch_add(1);
 }
 
-driver_gate::clock::duration driver_gate::longest_wait(duration turn,
+driver_gate::clock::duration driver_gate::longest_wait(duration limit,
                                                        clock::time_point now) const noexcept
 {
   auto const wait = now - clock::time_point(clock::duration(progress_.load()));
-  if (wait < turn) return turn;
+  if (wait < limit) return limit;
   return std::max<clock::duration>(pause_,
                                    std::min<clock::duration>(wait / k_growth, k_longest_pause));
 }

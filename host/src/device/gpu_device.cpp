@@ -35,12 +35,12 @@ class gpu_device final : public device_backend {
 
   device_address allocate(std::size_t bytes) override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return memory_.allocate(bytes);
   }
   void release(device_address address) noexcept override
   {
-    if (auto const context = try_enter_alone()) memory_.release(address);
+    if (auto const context = try_enter()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
   {
@@ -143,7 +143,7 @@ class gpu_device final : public device_backend {
   {
     auto const context = enter();
     auto& code = *static_cast<gpu_kernel*>(kernel);
-    code.allow_shared(shape.shared_bytes);  // takes the lock alone
+    code.allow_shared(shape.shared_bytes);  // takes the lock exclusively
     driver_gate::shared_call const turn(gate_);
     api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
                "launching a kernel on", info_.name);
@@ -151,12 +151,12 @@ class gpu_device final : public device_backend {
 
   handle create_stream() override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return streams_.create_stream();
   }
   void destroy_stream(handle stream) noexcept override
   {
-    if (auto const context = try_enter_alone())
+    if (auto const context = try_enter_exclusively())
       streams_.destroy_stream(static_cast<CUstream>(stream));
   }
   void synchronize(handle stream) override
@@ -172,17 +172,18 @@ class gpu_device final : public device_backend {
   [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return streams_.create_event(CU_EVENT_DEFAULT);
   }
   handle create_untimed_event() override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return streams_.create_event(CU_EVENT_DISABLE_TIMING);
   }
   void destroy_event(handle event) noexcept override
   {
-    if (auto const context = try_enter_alone()) streams_.destroy_event(static_cast<CUevent>(event));
+    if (auto const context = try_enter_exclusively())
+      streams_.destroy_event(static_cast<CUevent>(event));
   }
   void record(handle event, handle stream) override
   {
@@ -203,13 +204,12 @@ class gpu_device final : public device_backend {
 
   handle create_array(texel_format const& format, array_shape const& shape) override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return textures_.create_array(format, shape);
   }
   void destroy_array(handle array) noexcept override
   {
-    if (auto const context = try_enter_alone())
-      textures_.destroy_array(static_cast<CUarray>(array));
+    if (auto const context = try_enter()) textures_.destroy_array(static_cast<CUarray>(array));
   }
   void write_array(handle array, bytes_view texels) override
   {
@@ -223,26 +223,26 @@ class gpu_device final : public device_backend {
   }
   std::uint64_t create_texture(handle array, texture_options const& options) override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return textures_.create_texture(static_cast<CUarray>(array), options);
   }
   std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return textures_.create_texture(texels, options);
   }
   void destroy_texture(std::uint64_t texture) noexcept override
   {
-    if (auto const context = try_enter_alone()) textures_.destroy_texture(texture);
+    if (auto const context = try_enter_exclusively()) textures_.destroy_texture(texture);
   }
   std::uint64_t create_surface(handle array) override
   {
-    auto const context = enter_alone();
+    auto const context = enter_exclusively();
     return textures_.create_surface(static_cast<CUarray>(array));
   }
   void destroy_surface(std::uint64_t surface) noexcept override
   {
-    if (auto const context = try_enter_alone()) textures_.destroy_surface(surface);
+    if (auto const context = try_enter_exclusively()) textures_.destroy_surface(surface);
   }
 
  private:
@@ -266,13 +266,13 @@ class gpu_device final : public device_backend {
   {
     return {driver_gate::blocking_call(gate_), enter()};
   }
-  /// For driver calls that take the driver's lock alone.
-  [[nodiscard]] entry<driver_gate::exclusive_call> enter_alone() const
+  /// For driver calls that take the driver's lock exclusively. Not frees, which wait for the GPU.
+  [[nodiscard]] entry<driver_gate::exclusive_call> enter_exclusively() const
   {
     return {driver_gate::exclusive_call(gate_), enter()};
   }
   [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
-  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_alone() const noexcept
+  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
   {
     return {driver_gate::exclusive_call(gate_), try_enter()};
   }
