@@ -3,6 +3,8 @@
 // It is also atomic between blocks, which run on different cores. Every memory order is treated as
 // the strongest. Source: PTX ISA 9.0, "atom", "red".
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <type_traits>
 #include <vector>
 
@@ -11,6 +13,8 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/async/async_families.hpp"
+#include "interpreter/instructions/memory/access_handlers.hpp"
+#include "interpreter/instructions/memory/access_places.hpp"
 #include "interpreter/instructions/memory/atomic_ops.hpp"
 #include "interpreter/instructions/memory/cache_hints.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
@@ -19,7 +23,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2, k_releases = 4 };
+enum atomic_flags : std::uint32_t { k_shared = 1, k_narrow_address = 2, k_is_release = 4 };
 
 /// The generic address of a lane.
 std::uint64_t address_of(warp& w, operation const& o, unsigned lane)
@@ -44,6 +48,51 @@ std::byte* place_of(warp& w, std::uint64_t address, unsigned size, unsigned lane
   return w.resolve(address, size, lane, o, writes);
 }
 
+/// The same for all lanes at once, if all their addresses are valid and in one range of memory.
+located locate(warp& w, operation const& o, unsigned size, lane_mask mask)
+{
+  if (o.a == k_no_operand || w.checks_accesses()) return {};
+  auto const* const base = w.at(o.a);
+  if ((o.flags & k_narrow_address) != 0)
+    return place_shared<std::uint32_t>::locate(w, o, base, size, mask, true);
+  if ((o.flags & k_shared) != 0)
+    return place_shared<std::uint64_t>::locate(w, o, base, size, mask, true);
+  return place<space::generic>::locate(w, o, base, size, mask, true);
+}
+
+/// What the lanes of an operation update.
+struct lane_elements {
+  std::array<std::byte*, k_lanes> elements;
+  lane_mask shared = 0;  ///< the lanes whose element is in shared memory
+};
+
+/// Lane by lane: the first wrong one is named. `reads`: whether the old value has an effect.
+[[gnu::noinline]] void find_each(warp& w, operation const& o, lane_mask mask, unsigned size,
+                                 bool reads, lane_elements& found)
+{
+  for (; mask != 0; mask &= mask - 1) {
+    auto const lane = static_cast<unsigned>(std::countr_zero(mask));
+    auto const address = address_of(w, o, lane);
+    if (reads && w.checks_accesses()) (void)place_of(w, address, size, lane, o, false);
+    found.elements[lane] = place_of(w, address, size, lane, o, true);
+    if (address - k_shared_window < k_window_size) found.shared |= lane_mask{1} << lane;
+  }
+}
+
+void find_elements(warp& w, operation const& o, lane_mask mask, unsigned size, bool reads,
+                   lane_elements& found)
+{
+  auto const l = locate(w, o, size, mask);
+  if (l.pattern == lane_pattern::invalid) return find_each(w, o, mask, size, reads, found);
+  if ((o.flags & (k_shared | k_narrow_address)) != 0 || l.span.begin == k_shared_window)
+    found.shared = k_all_lanes;
+  auto const is_narrow = (o.flags & k_narrow_address) != 0;
+  each_lane(mask, [&](unsigned lane) {
+    found.elements[lane] = is_narrow ? element_of<std::uint32_t>(l, o.immediate, lane)
+                                     : element_of<std::uint64_t>(l, o.immediate, lane);
+  });
+}
+
 /// `Op`, or `SharedOp` where a generic address is in shared memory.
 template <typename T, typename Op, typename SharedOp = Op>
 void atomic(warp& w, operation const& o, lane_mask mask)
@@ -54,17 +103,15 @@ void atomic(warp& w, operation const& o, lane_mask mask)
   bool has_changed = false;  // otherwise it waits, like a lock that is taken
   std::byte const* last_element = nullptr;
   T last{};
-  if ((o.flags & k_releases) != 0) w.release_accesses();
+  if ((o.flags & k_is_release) != 0) w.release_accesses();
+  lane_elements found;
+  find_elements(w, o, mask, sizeof(T), !std::is_same_v<Op, op_exchange>, found);
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const i = static_cast<unsigned>(std::countr_zero(remaining));
-    auto const address = address_of(w, o, i);
-    if (!std::is_same_v<Op, op_exchange> && w.checks_accesses())
-      (void)place_of(w, address, sizeof(T), i, o, false);
-    auto* const element = place_of(w, address, sizeof(T), i, o, true);
+    auto* const element = found.elements[i];
     auto const operand = load<T>(b, i);
     auto const other = c == nullptr ? T{} : load<T>(c, i);
-    auto const is_shared =
-        !std::is_same_v<Op, SharedOp> && address - k_shared_window < k_window_size;
+    auto const is_shared = !std::is_same_v<Op, SharedOp> && (found.shared >> i & 1U) != 0;
     auto const result = is_shared ? update<T, SharedOp>(element, operand, other)
                                   : update<T, Op>(element, operand, other);
     has_changed |= result.has_changed;
@@ -119,7 +166,7 @@ void set_address(operation& o, computed_address const& address, atomic_form cons
   o.a = address.base;
   o.immediate = address.offset;
   o.flags = (form.space == space::shared ? k_shared : 0U) |
-            (address.width == 4 ? k_narrow_address : 0U) | (form.releases ? k_releases : 0U);
+            (address.width == 4 ? k_narrow_address : 0U) | (form.releases ? k_is_release : 0U);
 }
 
 /// The elements of a vector of sources; those that are in `results` are copied, as a result is

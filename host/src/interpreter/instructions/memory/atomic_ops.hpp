@@ -123,6 +123,8 @@ updated<T> update(std::byte* element, T b, T c)
 {
   using bits = std::make_unsigned_t<T>;
   std::atomic_ref<bits> const value(*reinterpret_cast<bits*>(element));
+  if constexpr (std::is_same_v<Op, of_two<op_add>>)
+    return {static_cast<T>(value.fetch_add(static_cast<bits>(b))), b != 0};
   auto old = value.load();
   auto changed = static_cast<bits>(Op{}(static_cast<T>(old), b, c));
   while (!value.compare_exchange_weak(old, changed))
