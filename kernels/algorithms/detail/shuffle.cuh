@@ -61,13 +61,14 @@ __device__ __forceinline__ Element combine_down(Element const& value, unsigned d
   return select(both, combine(value, shuffle_down(value, delta)), value);
 }
 
-/// Combines the values of the first `lanes` lanes, at least 1. Lane 0 gets the result.
-template <typename Element, typename Combine>
+/// Combines the values of the first `lanes` lanes: at least 1, at most `Most`. Lane 0 gets the
+/// result.
+template <unsigned Most = k_warp, typename Element, typename Combine>
 __device__ __forceinline__ Element fold_lanes(Element value, unsigned lanes, Combine combine)
 {
   auto const lane = lane_index();
 #pragma unroll
-  for (unsigned delta = 1; delta < k_warp; delta *= 2)
+  for (unsigned delta = 1; delta < Most; delta *= 2)
     value = combine_down(value, delta, lane + delta < lanes, combine);
   return value;
 }

@@ -38,11 +38,18 @@ template <typename Element, written When = written::before>
 struct array_source {
   using element = Element;
   Element const* in;
-  bool aligned;
+  bool aligned;  // load_aligned_pack may be called
 
   __device__ __forceinline__ explicit array_source(Element const* address)
       : in{address}, aligned{reinterpret_cast<std::size_t>(address) % sizeof(uint4) == 0}
   {
+  }
+
+  /// Pack `index` of an aligned array.
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_aligned_pack(std::size_t index, Element (&items)[Pack]) const
+  {
+    load_vectors<When>(in + index * Pack, items);
   }
 
   /// Pack `index`.
@@ -85,9 +92,16 @@ struct array_source {
 template <typename Element, typename Load>
 struct hook_source {
   using element = Element;
+  static constexpr bool aligned = true;
   void const* in;
   void const* state;
   Load hook;
+
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_aligned_pack(std::size_t index, Element (&items)[Pack]) const
+  {
+    load_pack(index, items);
+  }
 
   template <unsigned Pack>
   __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const

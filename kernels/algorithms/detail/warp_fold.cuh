@@ -4,6 +4,10 @@
 //
 // A warp reads a tile of `Rows` rows at a time. A row is 32 packs, one for each lane, and a pack is
 // `Vectors` times 16 bytes of elements (of 32 bytes: `Vectors` elements).
+//
+// Each function that combines elements is expanded as few times as possible, because the time of a
+// link is proportional to the code: one loop for tiles that are read at full speed, and one for
+// everything else.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +18,8 @@
 
 namespace fatlink_algorithms {
 
-/// Shape of the tiles of elements of `Bytes` bytes. `Rows` is a power of two, at most 32.
+/// Shape of the tiles of elements of `Bytes` bytes. `Rows` is a power of two, at most 32; `Vectors`
+/// is 1 or 2.
 template <unsigned Bytes, unsigned Rows, unsigned Vectors>
 struct tile_shape {
   static constexpr unsigned rows = Rows;
@@ -22,9 +27,17 @@ struct tile_shape {
   static constexpr unsigned row = k_warp * pack;                             // elements
   static constexpr unsigned tile_packs = Rows * k_warp;
   static constexpr unsigned tile = Rows * row;  // elements
+
+  /// What fold_parts reads at a time: a tile, or half of a large one.
+  static constexpr unsigned parts = Rows * Vectors > 4 ? Vectors : 1;
+  using part = tile_shape<Bytes, Rows, Vectors / parts>;
 };
 
-/// Folds `tiles` tiles from pack `first` on: one at least. Lane 0 gets the result.
+/// How many elements a warp folds: few, if reading them at full speed is not worth the code.
+enum class range_size { few, any };
+
+/// Folds `tiles` tiles from pack `first` on, of an aligned source: one at least. Lane 0 gets the
+/// result.
 template <typename Shape, typename Source, typename Combine>
 __device__ __forceinline__ auto fold_tiles(Source const& source, std::size_t first,
                                            std::size_t tiles, Combine combine)
@@ -35,7 +48,7 @@ __device__ __forceinline__ auto fold_tiles(Source const& source, std::size_t fir
     element items[Shape::rows][Shape::pack];
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r)
-      source.load_pack(first + r * k_warp + lane_index(), items[r]);
+      source.load_aligned_pack(first + r * k_warp + lane_index(), items[r]);
     element values[Shape::rows];
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r)
@@ -75,21 +88,47 @@ __device__ __forceinline__ auto fold_part(Source const& source, std::size_t firs
   return fold_rows(values, rows_and_part{rows, packs}, combine);
 }
 
+/// `total` combined with the elements from pack `first` up to element `last`: one at least. Without
+/// a total, those elements. `first` is the beginning of a tile. Lane 0 gets the result. The
+/// association is that of fold_tiles.
+template <typename Shape, typename Source, typename Element, typename Combine>
+__device__ __forceinline__ Element fold_parts(Source const& source, std::size_t first,
+                                              std::size_t last, Element total, bool has_total,
+                                              Combine combine)
+{
+  using part = typename Shape::part;
+  Element half;
+  auto has_half = false;
+  first *= Shape::parts;
+#pragma unroll 1
+  for (std::size_t left = last - first * part::pack; left > 0; first += part::tile_packs) {
+    auto const count = static_cast<unsigned>(min(left, std::size_t{part::tile}));
+    left -= count;
+    auto value = fold_part<part>(source, first, count, combine);
+    if (has_half) value = combine(half, value);
+    has_half = Shape::parts == 2 && !has_half && left > 0;
+    half = value;
+    if (has_half) continue;
+    total = has_total ? combine(total, value) : value;
+    has_total = true;
+  }
+  return total;
+}
+
 /// Folds the elements from pack `first` up to element `last`: one at least. Lane 0 gets the result.
-template <typename Shape, typename Source, typename Combine>
+template <typename Shape, range_size Size = range_size::any, typename Source, typename Combine>
 __device__ __forceinline__ auto warp_fold(Source const& source, std::size_t first, std::size_t last,
                                           Combine combine)
 {
-  auto const tiles = (last - first * Shape::pack) / Shape::tile;
   typename Source::element total;
-  if (tiles > 0) total = fold_tiles<Shape>(source, first, tiles, combine);
-  first += tiles * Shape::tile_packs;
-  auto const rest = static_cast<unsigned>(last - first * Shape::pack);
-  if (rest > 0) {
-    auto const part = fold_part<Shape>(source, first, rest, combine);
-    total = tiles > 0 ? combine(total, part) : part;
+  auto has_total = false;
+  if (Size == range_size::any && source.aligned) {
+    auto const tiles = (last - first * Shape::pack) / Shape::tile;
+    has_total = tiles > 0;
+    if (has_total) total = fold_tiles<Shape>(source, first, tiles, combine);
+    first += tiles * Shape::tile_packs;
   }
-  return total;
+  return fold_parts<Shape>(source, first, last, total, has_total, combine);
 }
 
 }  // namespace fatlink_algorithms

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library reduce_N: *out = combine(init, in[0], …, in[n - 1]) in the order of the array. Small
 // arrays take one launch of reduce_block. Others take one of reduce_chunks or reduce_wide_chunks,
-// which makes a partial result for each chunk, and one of reduce_partial, which overlaps it.
+// which makes a partial result for each chunk, and one of reduce_block for those, which overlaps
+// it.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
 #include "../detail/overlap.cuh"
@@ -36,18 +37,12 @@ extern "C" __global__ void __launch_bounds__(k_threads)
   reduce_chunk<wide_shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
 }
 
+// `in` is an array, or the partial results of the launch before, which this one overlaps.
 extern "C" __global__ void __launch_bounds__(k_last_threads)
-    reduce_partial(fatlink_element const* partial, fatlink_element* __restrict__ out, std::size_t n,
-                   fatlink_element init)
+    reduce_block(fatlink_element const* in, fatlink_element* __restrict__ out, std::size_t n,
+                 fatlink_element init)
 {
   wait_for_last_launch();
-  array_source<fatlink_element, written::during> const source{partial};
+  array_source<fatlink_element, written::during> const source{in};
   reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});
-}
-
-extern "C" __global__ void __launch_bounds__(k_last_threads)
-    reduce_block(fatlink_element const* __restrict__ in, fatlink_element* __restrict__ out,
-                 std::size_t n, fatlink_element init)
-{
-  reduce_all<shape, k_last_threads>(array_source{in}, out, n, init, combine_hook{});
 }

@@ -19,14 +19,7 @@ __device__ __forceinline__ void reduce_chunk(Source const& source,
 {
   auto const chunk = share * (Threads / k_warp);
   auto const first = blockIdx.x * chunk;
-  typename Source::element total;
-  if ((first + chunk) * Shape::pack <= n) {
-    auto const begin = first + threadIdx.x / k_warp * share;
-    total = fold_tiles<Shape>(source, begin, share / Shape::tile_packs, combine);
-    total = fold_warps<Threads>(total, true, combine);
-  } else {
-    total = block_fold<Shape, Threads>(source, first, share, n, combine);
-  }
+  auto const total = block_fold<Shape, Threads>(source, first, share, n, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
@@ -59,7 +52,8 @@ __device__ __forceinline__ void reduce_all(Source const& source, typename Source
     total = fold_few<MostThreads>(source, static_cast<unsigned>(n), combine);
   } else {
     auto const packs = (n + Shape::pack - 1) / Shape::pack;
-    total = block_fold<Shape, MostThreads>(source, 0, share_of_warp(packs), n, combine);
+    total = block_fold<Shape, MostThreads, range_size::few>(source, 0, share_of_warp(packs), n,
+                                                            combine);
   }
   if (threadIdx.x == 0) *out = combine(init, total);
 }
