@@ -37,6 +37,7 @@ __device__ __forceinline__ void load_vectors(Element const* in, Element (&items)
 template <typename Element, written When = written::before>
 struct array_source {
   using element = Element;
+  static constexpr bool is_always_aligned = false;
   Element const* in;
   bool aligned;  // load_aligned_pack may be called
 
@@ -92,6 +93,7 @@ struct array_source {
 template <typename Element, typename Load>
 struct hook_source {
   using element = Element;
+  static constexpr bool is_always_aligned = true;
   static constexpr bool aligned = true;
   void const* in;
   void const* state;

@@ -28,8 +28,8 @@ struct tile_shape {
   static constexpr unsigned tile_packs = Rows * k_warp;
   static constexpr unsigned tile = Rows * row;  // elements
 
-  /// What fold_parts reads at a time: a tile, or half of a large one.
-  static constexpr unsigned parts = Rows * Vectors > 4 ? Vectors : 1;
+  /// What fold_parts reads at a time: a tile, or half of one of two vectors.
+  static constexpr unsigned parts = Vectors;
   using part = tile_shape<Bytes, Rows, Vectors / parts>;
 };
 
@@ -127,6 +127,12 @@ __device__ __forceinline__ auto warp_fold(Source const& source, std::size_t firs
     has_total = tiles > 0;
     if (has_total) total = fold_tiles<Shape>(source, first, tiles, combine);
     first += tiles * Shape::tile_packs;
+  }
+  if constexpr (Size == range_size::any && Source::is_always_aligned && Shape::parts == 1) {
+    auto const rest = static_cast<unsigned>(last - first * Shape::pack);
+    if (rest == 0) return total;
+    auto const part = fold_part<Shape>(source, first, rest, combine);
+    return has_total ? combine(total, part) : part;
   }
   return fold_parts<Shape>(source, first, last, total, has_total, combine);
 }
