@@ -17,9 +17,13 @@ __device__ __forceinline__ Element fold_warps(Element const& value, bool has_val
   auto const is_first_lane = has_value && threadIdx.x % k_warp == 0;
   if (is_first_lane) totals[threadIdx.x / k_warp] = value;
   auto const warps = static_cast<unsigned>(__syncthreads_count(is_first_lane));
-  if (threadIdx.x >= k_warp) return value;
-  auto const total = totals[min(threadIdx.x, warps - 1)];
-  return fold_lanes<MostThreads / k_warp>(total, warps, combine);
+  if constexpr (MostThreads <= 4 * k_warp) {
+    return threadIdx.x == 0 ? fold_items(totals, warps, combine) : value;
+  } else {  // less code
+    if (threadIdx.x >= k_warp) return value;
+    auto const total = totals[min(threadIdx.x, warps - 1)];
+    return fold_lanes<MostThreads / k_warp>(total, warps, combine);
+  }
 }
 
 /// The packs of each warp of a block that folds `packs` packs: whole rows. The number of warps is a
@@ -33,7 +37,7 @@ __device__ __forceinline__ std::size_t share_of_warp(std::size_t packs)
 /// Folds the elements from pack `first` up to `last`: one at least. Warp w takes the `share` packs
 /// from first + w * share; the block's shares cover the range. Thread 0 gets the result. The block
 /// has at most MostThreads threads.
-template <typename Shape, unsigned MostThreads, range_size Size = range_size::any, typename Source,
+template <typename Shape, unsigned MostThreads, reading Reading = reading::tiles, typename Source,
           typename Combine>
 __device__ __forceinline__ auto block_fold(Source const& source, std::size_t first,
                                            std::size_t share, std::size_t last, Combine combine)
@@ -42,7 +46,12 @@ __device__ __forceinline__ auto block_fold(Source const& source, std::size_t fir
   auto const end = min((begin + share) * Shape::pack, last);
   auto const has_elements = begin * Shape::pack < end;
   typename Source::element total{};
-  if (has_elements) total = warp_fold<Shape, Size>(source, begin, end, combine);
+  if (has_elements) {
+    if constexpr (Reading == reading::tiles)
+      total = warp_fold<Shape>(source, begin, end, combine);
+    else
+      total = compact_warp_fold<Shape, Reading>(source, begin, end, combine);
+  }
   return fold_warps<MostThreads>(total, has_elements, combine);
 }
 

@@ -33,25 +33,33 @@ __device__ __forceinline__ void load_vectors(Element const* in, Element (&items)
   for (unsigned k = 0; k < Pack; ++k) items[k] = loaded.items[k];
 }
 
+/// An array that is aligned to 16 bytes: its packs only.
+template <typename Element, written When>
+struct aligned_source {
+  using element = Element;
+  Element const* in;
+
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const
+  {
+    load_vectors<When>(in + index * Pack, items);
+  }
+};
+
 /// An array, read 16 bytes at a time if it is aligned to as much.
 template <typename Element, written When = written::before>
 struct array_source {
   using element = Element;
-  static constexpr bool is_always_aligned = false;
   Element const* in;
-  bool aligned;  // load_aligned_pack may be called
+  bool aligned;
 
   __device__ __forceinline__ explicit array_source(Element const* address)
       : in{address}, aligned{reinterpret_cast<std::size_t>(address) % sizeof(uint4) == 0}
   {
   }
 
-  /// Pack `index` of an aligned array.
-  template <unsigned Pack>
-  __device__ __forceinline__ void load_aligned_pack(std::size_t index, Element (&items)[Pack]) const
-  {
-    load_vectors<When>(in + index * Pack, items);
-  }
+  /// Itself, if it is aligned.
+  __device__ __forceinline__ aligned_source<Element, When> as_aligned() const { return {in}; }
 
   /// Pack `index`.
   template <unsigned Pack>
@@ -93,17 +101,9 @@ struct array_source {
 template <typename Element, typename Load>
 struct hook_source {
   using element = Element;
-  static constexpr bool is_always_aligned = true;
-  static constexpr bool aligned = true;
   void const* in;
   void const* state;
   Load hook;
-
-  template <unsigned Pack>
-  __device__ __forceinline__ void load_aligned_pack(std::size_t index, Element (&items)[Pack]) const
-  {
-    load_pack(index, items);
-  }
 
   template <unsigned Pack>
   __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const

@@ -5,9 +5,8 @@
 // A warp reads a tile of `Rows` rows at a time. A row is 32 packs, one for each lane, and a pack is
 // `Vectors` times 16 bytes of elements (of 32 bytes: `Vectors` elements).
 //
-// Each function that combines elements is expanded as few times as possible, because the time of a
-// link is proportional to the code: one loop for tiles that are read at full speed, and one for
-// everything else.
+// The time of a link is proportional to the code that combines elements, so a kernel states how its
+// ranges are read (`reading`): few expansions of that code, or few registers.
 #pragma once
 
 #include <cstddef>
@@ -33,11 +32,15 @@ struct tile_shape {
   using part = tile_shape<Bytes, Rows, Vectors / parts>;
 };
 
-/// How many elements a warp folds: few, if reading them at full speed is not worth the code.
-enum class range_size { few, any };
+/// How a warp reads its elements. The results are the same.
+enum class reading {
+  parts,       // by fold_parts, for few elements: the least code
+  tiles,       // full tiles by fold_tiles, and one part
+  fast_tiles,  // full tiles of an aligned array by fold_tiles, without a test in the loop, and
+               // everything else by fold_parts
+};
 
-/// Folds `tiles` tiles from pack `first` on, of an aligned source: one at least. Lane 0 gets the
-/// result.
+/// Folds `tiles` tiles from pack `first` on: one at least. Lane 0 gets the result.
 template <typename Shape, typename Source, typename Combine>
 __device__ __forceinline__ auto fold_tiles(Source const& source, std::size_t first,
                                            std::size_t tiles, Combine combine)
@@ -48,7 +51,7 @@ __device__ __forceinline__ auto fold_tiles(Source const& source, std::size_t fir
     element items[Shape::rows][Shape::pack];
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r)
-      source.load_aligned_pack(first + r * k_warp + lane_index(), items[r]);
+      source.load_pack(first + r * k_warp + lane_index(), items[r]);
     element values[Shape::rows];
 #pragma unroll
     for (unsigned r = 0; r < Shape::rows; ++r)
@@ -116,23 +119,36 @@ __device__ __forceinline__ Element fold_parts(Source const& source, std::size_t 
 }
 
 /// Folds the elements from pack `first` up to element `last`: one at least. Lane 0 gets the result.
-template <typename Shape, range_size Size = range_size::any, typename Source, typename Combine>
+template <typename Shape, typename Source, typename Combine>
 __device__ __forceinline__ auto warp_fold(Source const& source, std::size_t first, std::size_t last,
                                           Combine combine)
 {
+  auto const tiles = (last - first * Shape::pack) / Shape::tile;
   typename Source::element total;
-  auto has_total = false;
-  if (Size == range_size::any && source.aligned) {
-    auto const tiles = (last - first * Shape::pack) / Shape::tile;
-    has_total = tiles > 0;
-    if (has_total) total = fold_tiles<Shape>(source, first, tiles, combine);
-    first += tiles * Shape::tile_packs;
-  }
-  if constexpr (Size == range_size::any && Source::is_always_aligned && Shape::parts == 1) {
-    auto const rest = static_cast<unsigned>(last - first * Shape::pack);
-    if (rest == 0) return total;
+  if (tiles > 0) total = fold_tiles<Shape>(source, first, tiles, combine);
+  first += tiles * Shape::tile_packs;
+  auto const rest = static_cast<unsigned>(last - first * Shape::pack);
+  if (rest > 0) {
     auto const part = fold_part<Shape>(source, first, rest, combine);
-    return has_total ? combine(total, part) : part;
+    total = tiles > 0 ? combine(total, part) : part;
+  }
+  return total;
+}
+
+/// As warp_fold, with less code (see `reading`).
+template <typename Shape, reading Reading, typename Source, typename Combine>
+__device__ __forceinline__ auto compact_warp_fold(Source const& source, std::size_t first,
+                                                  std::size_t last, Combine combine)
+{
+  typename Source::element total{};
+  auto has_total = false;
+  if constexpr (Reading == reading::fast_tiles) {
+    auto const tiles = (last - first * Shape::pack) / Shape::tile;
+    has_total = source.aligned && tiles > 0;
+    if (has_total) {
+      total = fold_tiles<Shape>(source.as_aligned(), first, tiles, combine);
+      first += tiles * Shape::tile_packs;
+    }
   }
   return fold_parts<Shape>(source, first, last, total, has_total, combine);
 }

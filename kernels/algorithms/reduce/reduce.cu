@@ -15,6 +15,8 @@ namespace {
 constexpr unsigned k_threads = 256;
 constexpr unsigned k_last_threads = 512;
 constexpr unsigned k_rows = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
+// Elements of 32 bytes would take more registers.
+constexpr auto k_reading = FATLINK_ELEMENT_BYTES == 32 ? reading::tiles : reading::fast_tiles;
 using shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 1>;
 using wide_shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 2>;
 
@@ -25,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                   std::size_t n, std::size_t share)
 {
   start_next_launch();
-  reduce_chunk<shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
+  reduce_chunk<shape, k_threads, k_reading>(array_source{in}, partial, n, share, combine_hook{});
 }
 
 // Tiles of twice the size: faster if there are many.
@@ -34,7 +36,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                        fatlink_element* __restrict__ partial, std::size_t n, std::size_t share)
 {
   start_next_launch();
-  reduce_chunk<wide_shape, k_threads>(array_source{in}, partial, n, share, combine_hook{});
+  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in}, partial, n, share,
+                                                 combine_hook{});
 }
 
 // `in` is an array, or the partial results of the launch before, which this one overlaps.

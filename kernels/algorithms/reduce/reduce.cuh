@@ -12,14 +12,14 @@ namespace fatlink_algorithms {
 /// partial[b] = the elements of chunk b, for each block b.
 /// @param share  packs of a warp: a multiple of those of a tile, at least the last chunk is not
 ///   empty
-template <typename Shape, unsigned Threads, typename Source, typename Combine>
+template <typename Shape, unsigned Threads, reading Reading, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_chunk(Source const& source,
                                              typename Source::element* partial, std::size_t n,
                                              std::size_t share, Combine combine)
 {
   auto const chunk = share * (Threads / k_warp);
   auto const first = blockIdx.x * chunk;
-  auto const total = block_fold<Shape, Threads>(source, first, share, n, combine);
+  auto const total = block_fold<Shape, Threads, Reading>(source, first, share, n, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
@@ -52,8 +52,8 @@ __device__ __forceinline__ void reduce_all(Source const& source, typename Source
     total = fold_few<MostThreads>(source, static_cast<unsigned>(n), combine);
   } else {
     auto const packs = (n + Shape::pack - 1) / Shape::pack;
-    total = block_fold<Shape, MostThreads, range_size::few>(source, 0, share_of_warp(packs), n,
-                                                            combine);
+    total =
+        block_fold<Shape, MostThreads, reading::parts>(source, 0, share_of_warp(packs), n, combine);
   }
   if (threadIdx.x == 0) *out = combine(init, total);
 }

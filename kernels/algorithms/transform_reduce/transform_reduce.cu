@@ -37,7 +37,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                             std::size_t n, std::size_t share, void const* __restrict__ state)
 {
   start_next_launch();
-  reduce_chunk<shape, k_threads>(source_of(in, state), partial, n, share, combine_hook{});
+  reduce_chunk<shape, k_threads, reading::tiles>(source_of(in, state), partial, n, share,
+                                                 combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)
