@@ -21,9 +21,12 @@ struct rows {
   Element vectors[Rows][k_vector<Element>];
 };
 
-/// Elements of a tile.
-template <typename Element, unsigned Threads, unsigned Rows>
-constexpr unsigned k_tile = Threads* Rows* k_vector<Element>;
+/// Elements of a tile of `threads` threads.
+template <typename Element, unsigned Rows>
+__host__ __device__ constexpr unsigned tile_elements(unsigned threads)
+{
+  return threads * Rows * k_vector<Element>;
+}
 
 /// Index, within the tile, of the first element of this lane in `row`.
 template <typename Element, unsigned Rows>
@@ -58,13 +61,13 @@ __device__ __forceinline__ void store_vector(Element* out, Element const* vector
   }
 }
 
-/// The tile of `count` elements at `in`; count > 0. What lies beyond it is its first element, so
-/// that hooks see elements of the array only.
-template <unsigned Threads, typename Element, unsigned Rows>
+/// The first `count` elements at `in`; count > 0. What lies beyond them in a tile of `size`
+/// elements is the first one, so that hooks see elements of the array only.
+template <typename Element, unsigned Rows>
 __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element const* in,
-                                          std::size_t count)
+                                          std::size_t count, unsigned size)
 {
-  auto const is_full = count >= k_tile<Element, Threads, Rows>;
+  auto const is_full = count >= size;
 #pragma unroll
   for (unsigned row = 0; row < Rows; ++row) {
     auto const first = index_in_tile<Element, Rows>(row);
@@ -78,12 +81,12 @@ __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element con
   }
 }
 
-/// Stores the first `count` elements of the tile at `out`.
-template <unsigned Threads, typename Element, unsigned Rows>
+/// Stores the first `count` elements of the tile, of `size` elements, at `out`.
+template <typename Element, unsigned Rows>
 __device__ __forceinline__ void store_tile(Element* out, rows<Element, Rows> const& tile,
-                                           std::size_t count)
+                                           std::size_t count, unsigned size)
 {
-  auto const is_full = count >= k_tile<Element, Threads, Rows>;
+  auto const is_full = count >= size;
 #pragma unroll
   for (unsigned row = 0; row < Rows; ++row) {
     auto const first = index_in_tile<Element, Rows>(row);

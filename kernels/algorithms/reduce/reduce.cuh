@@ -9,17 +9,17 @@
 
 namespace fatlink_algorithms {
 
-/// partial[b] = the elements of chunk b, for each block b.
+/// partial[b] = the elements of chunk b, for each block b, of at most MostThreads threads.
 /// @param share  packs of a warp: a multiple of those of a tile, at least the last chunk is not
 ///   empty
-template <typename Shape, unsigned Threads, reading Reading, typename Source, typename Combine>
+template <typename Shape, unsigned MostThreads, reading Reading, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_chunk(Source const& source,
                                              typename Source::element* partial, std::size_t n,
                                              std::size_t share, Combine combine)
 {
-  auto const chunk = share * (Threads / k_warp);
+  auto const chunk = share * (blockDim.x / k_warp);
   auto const first = blockIdx.x * chunk;
-  auto const total = block_fold<Shape, Threads, Reading>(source, first, share, n, combine);
+  auto const total = block_fold<Shape, MostThreads, Reading>(source, first, share, n, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library scan_N: out[i] = combine(in[0], …, in[i]). A launch of scan_clear, then one of
-// scan_small_tiles or scan_tiles.
+// scan_tiles.
 // `in` and `out` are aligned to 16 bytes, and are the same array or do not overlap.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
@@ -15,16 +15,9 @@ extern "C" __global__ void scan_clear(slot<fatlink_element>* slots, std::size_t 
   clear_slots(slots, count, ticket);
 }
 
-extern "C" __global__ void __launch_bounds__(k_scan_threads, k_small_blocks)
-    scan_small_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
-                     slot<fatlink_element>* slots, unsigned* ticket)
-{
-  scan_tile<false, tile_kind::small>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
-}
-
-extern "C" __global__ void __launch_bounds__(k_scan_threads, k_large_blocks)
+extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
     scan_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
                slot<fatlink_element>* slots, unsigned* ticket)
 {
-  scan_tile<false, tile_kind::large>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
+  scan_tile<false>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
 }

@@ -8,25 +8,23 @@
 
 namespace fatlink_algorithms {
 
-template <unsigned Threads, unsigned Rows, bool Exclusive>
+template <unsigned MostThreads, unsigned Rows, bool Exclusive>
 struct scan_settings {
-  static constexpr unsigned threads = Threads;  // of a block, at least 64
-  static constexpr unsigned rows = Rows;        // vectors of a thread
+  static constexpr unsigned most_threads = MostThreads;  // of a block, which has at least 64
+  static constexpr unsigned rows = Rows;                 // vectors of a thread
   static constexpr bool is_exclusive = Exclusive;
 };
 
 template <typename Element, typename Combine, typename Settings>
 class tile_scanner {
   static constexpr unsigned k_rows = Settings::rows;
-  static constexpr unsigned k_warps = Settings::threads / k_lanes;
+  static constexpr unsigned k_most_warps = Settings::most_threads / k_lanes;
   static constexpr unsigned k_width = k_vector<Element>;
-  static_assert(k_warps >= 2 && k_warps <= k_lanes, "two warps look back");
+  static_assert(k_most_warps >= 2 && k_most_warps <= k_lanes, "two warps look back");
 
  public:
-  static constexpr unsigned tile_size = k_tile<Element, Settings::threads, k_rows>;
-
   struct storage {
-    Element warp_sums[k_warps];
+    Element warp_sums[k_most_warps];
     Element sum_before_in_group;
     Element prefix_of_group;
     unsigned tile;
@@ -42,7 +40,8 @@ class tile_scanner {
         init_(init),
         slots_(slots),
         ticket_(ticket),
-        tiles_(static_cast<unsigned>((n + tile_size - 1) / tile_size)),
+        tile_size_(tile_elements<Element, k_rows>(blockDim.x)),
+        tiles_(gridDim.x),
         combine_(combine)
   {
   }
@@ -69,8 +68,8 @@ class tile_scanner {
 
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const
   {
-    auto const begin = std::size_t{tile} * tile_size;
-    load_tile<Settings::threads>(items, in_ + begin, n_ - begin);
+    auto const begin = std::size_t{tile} * tile_size_;
+    load_tile(items, in_ + begin, n_ - begin, tile_size_);
   }
 
   /// Scans each vector of the lane, and sets what comes before it in its warp (`before_`, which the
@@ -100,8 +99,9 @@ class tile_scanner {
   __device__ __forceinline__ Element combine_warps()
   {
     auto const lane = lane_index();
-    auto const sums = scan_lanes(shared_.warp_sums[lane < k_warps ? lane : 0], combine_);
-    sum_ = from_lane(sums, k_warps - 1);
+    auto const warps = blockDim.x / k_lanes;
+    auto const sums = scan_lanes(shared_.warp_sums[lane < warps ? lane : 0], combine_);
+    sum_ = from_lane(sums, warps - 1);
     return from_lane(sums, warp_index() == 0 ? 0 : warp_index() - 1);
   }
 
@@ -144,8 +144,8 @@ class tile_scanner {
 #pragma unroll
     for (unsigned row = 0; row < k_rows; ++row)
       put_before(items.vectors[row], prefix, has_prefix, row);
-    auto const begin = std::size_t{tile} * tile_size;
-    store_tile<Settings::threads>(out_ + begin, items, n_ - begin);
+    auto const begin = std::size_t{tile} * tile_size_;
+    store_tile(out_ + begin, items, n_ - begin, tile_size_);
   }
 
   /// prefix = combine(prefix, value), or `value` if there is no prefix.
@@ -177,7 +177,8 @@ class tile_scanner {
   Element init_;
   slot<Element>* slots_;
   unsigned* ticket_;
-  unsigned tiles_;
+  unsigned tile_size_;
+  unsigned tiles_;  // a block for each
   Combine combine_;
   Element before_[k_rows];
   Element sum_;  // of the tile; after the look-back, in thread 0 of the last tile of a group, of it

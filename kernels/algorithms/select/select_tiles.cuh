@@ -36,7 +36,7 @@ class tile_selector {
   static_assert(k_warps >= 2 && k_warps <= k_lanes, "two warps look back");
 
  public:
-  static constexpr unsigned tile_size = k_tile<Element, Settings::threads, k_rows>;
+  static constexpr unsigned tile_size = tile_elements<Element, k_rows>(Settings::threads);
 
   struct storage {
     alignas(16) Element elements[tile_size];
@@ -95,7 +95,7 @@ class tile_selector {
   __device__ __forceinline__ void load(rows<Element, k_rows>& items, unsigned tile) const
   {
     auto const begin = std::size_t{tile} * tile_size;
-    load_tile<Settings::threads>(items, in_ + begin, n_ - begin);
+    load_tile(items, in_ + begin, n_ - begin, tile_size);
   }
 
   // Packed, to need few registers: k_width bits, and 16 of a rank.
