@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu_device.hpp"
 
-#include "device/context_guard.hpp"
 #include "device/cuda_driver.hpp"
-#include "device/driver_gate.hpp"
+#include "device/gpu_context.hpp"
 #include "device/gpu_info.hpp"
 #include "device/gpu_memory.hpp"
 #include "device/gpu_module.hpp"
@@ -15,8 +14,6 @@
 namespace fatlink::detail {
 namespace {
 
-/// Uses the GPU's primary context, which it retains and never releases: at process exit the driver
-/// may be unloaded before the destructors of static objects run.
 class gpu_device final : public device_backend {
  public:
   gpu_device(driver const& api, int ordinal)
@@ -24,73 +21,72 @@ class gpu_device final : public device_backend {
         info_(gpu_info(api, ordinal)),
         memory_(api, info_.name),
         streams_(api, info_.name),
-        textures_(api, info_.name)
+        textures_(api, info_.name),
+        context_(api, ordinal, info_.name)
   {
-    api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
-               "creating a context on", info_.name);
-    if (ordinal != 0) none_before_ = context_guard::none_before::is_restored;
   }
 
   [[nodiscard]] device_info const& info() const noexcept override { return info_; }
 
   device_address allocate(std::size_t bytes) override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return memory_.allocate(bytes);
   }
   void release(device_address address) noexcept override
   {
-    if (auto const context = try_enter()) memory_.release(address);
+    if (auto const context = context_.try_enter()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return memory_.allocate(bytes, static_cast<CUstream>(stream));
   }
   void release(device_address address, handle stream) noexcept override
   {
-    if (auto const context = try_enter()) memory_.release(address, static_cast<CUstream>(stream));
+    if (auto const context = context_.try_enter())
+      memory_.release(address, static_cast<CUstream>(stream));
   }
   void copy_in(device_address destination, bytes_view source) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     memory_.copy_in(destination, source);
   }
   void copy_in(device_address destination, bytes_view source, handle stream) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     memory_.copy_in(destination, source, static_cast<CUstream>(stream));
   }
   void copy_out(std::span<std::byte> destination, device_address source) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     memory_.copy_out(destination, source);
   }
   void copy_out(std::span<std::byte> destination, device_address source, handle stream) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     memory_.copy_out(destination, source, static_cast<CUstream>(stream));
   }
   void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                       handle stream) override
   {
-    auto const context = enter_shared();
+    auto const context = context_.enter_shared();
     memory_.copy_on_device(destination, source, bytes, static_cast<CUstream>(stream));
   }
   void fill(device_address destination, std::byte value, std::size_t bytes) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     memory_.fill(destination, value, bytes);
   }
   void fill(device_address destination, std::byte value, std::size_t bytes, handle stream) override
   {
-    auto const context = enter_shared();
+    auto const context = context_.enter_shared();
     memory_.fill(destination, value, bytes, static_cast<CUstream>(stream));
   }
 
   handle load(linked_image const& image) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     relaxed_capture const mode(api_);
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
@@ -98,17 +94,17 @@ class gpu_device final : public device_backend {
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
     relaxed_capture const mode(api_);
-    if (auto const context = try_enter()) owned->unload();
+    if (auto const context = context_.try_enter()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     relaxed_capture const mode(api_);
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
   device_variable find_variable(handle module, std::string const& name) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     relaxed_capture const mode(api_);
     return static_cast<gpu_module*>(module)->find_variable(name);
   }
@@ -123,169 +119,136 @@ class gpu_device final : public device_backend {
   }
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return static_cast<gpu_kernel*>(kernel)->attributes();
   }
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return static_cast<gpu_kernel*>(kernel)->active_blocks(block_threads, shared_bytes);
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return static_cast<gpu_kernel*>(kernel)->suggest_block(shared_bytes);
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
               void* const* arguments) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     auto& code = *static_cast<gpu_kernel*>(kernel);
     code.allow_shared(shape.shared_bytes);  // takes the lock exclusively
-    driver_gate::shared_call const turn(gate_);
+    auto const turn = context_.share_driver();
     api_.check(code.launch(static_cast<CUstream>(stream), shape, arguments),
                "launching a kernel on", info_.name);
   }
 
   handle create_stream() override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return streams_.create_stream();
   }
   void destroy_stream(handle stream) noexcept override
   {
-    if (auto const context = try_enter_exclusively())
+    if (auto const context = context_.try_enter_exclusively())
       streams_.destroy_stream(static_cast<CUstream>(stream));
   }
   void synchronize(handle stream) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     streams_.synchronize(static_cast<CUstream>(stream));
   }
   [[nodiscard]] stream_facts describe_stream(handle stream) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return streams_.describe(static_cast<CUstream>(stream));
   }
   [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return streams_.create_event(CU_EVENT_DEFAULT);
   }
   handle create_untimed_event() override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return streams_.create_event(CU_EVENT_DISABLE_TIMING);
   }
   void destroy_event(handle event) noexcept override
   {
-    if (auto const context = try_enter_exclusively())
+    if (auto const context = context_.try_enter_exclusively())
       streams_.destroy_event(static_cast<CUevent>(event));
   }
   void record(handle event, handle stream) override
   {
-    auto const context = enter_shared();
+    auto const context = context_.enter_shared();
     streams_.record(static_cast<CUevent>(event), static_cast<CUstream>(stream));
   }
   /// Without a context, which the end of the process has destroyed, nothing is executed any more.
   [[nodiscard]] bool event_done(handle event) noexcept override
   {
-    auto const context = try_enter();
+    auto const context = context_.try_enter();
     return !context || streams_.event_done(static_cast<CUevent>(event));
   }
   double elapsed_ms(handle start, handle stop) override
   {
-    auto const context = enter();
+    auto const context = context_.enter();
     return streams_.elapsed_ms(static_cast<CUevent>(start), static_cast<CUevent>(stop));
   }
 
   handle create_array(texel_format const& format, array_shape const& shape) override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return textures_.create_array(format, shape);
   }
   void destroy_array(handle array) noexcept override
   {
-    if (auto const context = try_enter()) textures_.destroy_array(static_cast<CUarray>(array));
+    if (auto const context = context_.try_enter())
+      textures_.destroy_array(static_cast<CUarray>(array));
   }
   void write_array(handle array, bytes_view texels) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     textures_.write_array(static_cast<CUarray>(array), texels);
   }
   void read_array(handle array, std::span<std::byte> texels) override
   {
-    auto const context = enter_to_copy();
+    auto const context = context_.enter_to_copy();
     textures_.read_array(static_cast<CUarray>(array), texels);
   }
   std::uint64_t create_texture(handle array, texture_options const& options) override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return textures_.create_texture(static_cast<CUarray>(array), options);
   }
   std::uint64_t create_texture(linear_texels const& texels, texture_options const& options) override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return textures_.create_texture(texels, options);
   }
   void destroy_texture(std::uint64_t texture) noexcept override
   {
-    if (auto const context = try_enter_exclusively()) textures_.destroy_texture(texture);
+    if (auto const context = context_.try_enter_exclusively()) textures_.destroy_texture(texture);
   }
   std::uint64_t create_surface(handle array) override
   {
-    auto const context = enter_exclusively();
+    auto const context = context_.enter_exclusively();
     return textures_.create_surface(static_cast<CUarray>(array));
   }
   void destroy_surface(std::uint64_t surface) noexcept override
   {
-    if (auto const context = try_enter_exclusively()) textures_.destroy_surface(surface);
+    if (auto const context = context_.try_enter_exclusively()) textures_.destroy_surface(surface);
   }
 
  private:
-  /// The context, and a call's turn at the driver's lock.
-  template <typename Call>
-  struct entry {
-    Call turn;
-    context_guard context;
-    explicit operator bool() const noexcept { return static_cast<bool>(context); }
-  };
-
-  /// Each thread has a current context of its own, so every call makes this GPU's context current.
-  [[nodiscard]] context_guard enter() const { return {api_, context_, none_before_, info_.name}; }
-  /// For driver calls that share the driver's lock.
-  [[nodiscard]] entry<driver_gate::shared_call> enter_shared() const
-  {
-    return {driver_gate::shared_call(gate_), enter()};
-  }
-  /// For driver calls that share the driver's lock and may wait for the GPU.
-  [[nodiscard]] entry<driver_gate::blocking_call> enter_to_copy() const
-  {
-    return {driver_gate::blocking_call(gate_), enter()};
-  }
-  /// For driver calls that take the driver's lock exclusively. Not frees, which wait for the GPU.
-  [[nodiscard]] entry<driver_gate::exclusive_call> enter_exclusively() const
-  {
-    return {driver_gate::exclusive_call(gate_), enter()};
-  }
-  [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
-  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
-  {
-    return {driver_gate::exclusive_call(gate_), try_enter()};
-  }
-
   driver const& api_;
   device_info info_;
   gpu_memory memory_;
   gpu_streams streams_;
   gpu_textures textures_;
-  driver_gate& gate_ = driver_gate::of_process();
-  CUcontext context_ = nullptr;
-  /// What CUDA's runtime and frameworks take for their current device is GPU 0 without a context.
-  context_guard::none_before none_before_ = context_guard::none_before::is_replaced;
+  gpu_context context_;
 };
 
 }  // namespace
