@@ -19,7 +19,7 @@ __device__ __forceinline__ Element fold_warps(Element const& value, bool has_val
   auto const warps = static_cast<unsigned>(__syncthreads_count(is_first_lane));
   if constexpr (MostThreads <= 4 * k_warp) {
     return threadIdx.x == 0 ? fold_items(totals, warps, combine) : value;
-  } else {  // less code
+  } else {  // the operator is expanded fewer times
     if (threadIdx.x >= k_warp) return value;
     auto const total = totals[min(threadIdx.x, warps - 1)];
     return fold_lanes<MostThreads / k_warp>(total, warps, combine);

@@ -58,7 +58,7 @@ struct array_source {
   {
   }
 
-  /// Itself, if it is aligned.
+  /// The same array, for full packs, without a test of its alignment; only if `aligned`.
   __device__ __forceinline__ aligned_source<Element, When> as_aligned() const { return {in}; }
 
   /// Pack `index`.

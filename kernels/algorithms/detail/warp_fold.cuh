@@ -5,8 +5,8 @@
 // A warp reads a tile of `Rows` rows at a time. A row is 32 packs, one for each lane, and a pack is
 // `Vectors` times 16 bytes of elements (of 32 bytes: `Vectors` elements).
 //
-// The time of a link is proportional to the code that combines elements, so a kernel states how its
-// ranges are read (`reading`): few expansions of that code, or few registers.
+// The time of a link grows with the number of places where the operator is expanded, so a kernel
+// states how it reads its ranges (`reading`): with few expansions, or with few registers.
 #pragma once
 
 #include <cstddef>

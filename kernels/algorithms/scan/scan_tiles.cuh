@@ -20,7 +20,8 @@ class tile_scanner {
   static constexpr unsigned k_rows = Settings::rows;
   static constexpr unsigned k_most_warps = Settings::most_threads / k_lanes;
   static constexpr unsigned k_width = k_vector<Element>;
-  static_assert(k_most_warps >= 2 && k_most_warps <= k_lanes, "two warps look back");
+  static_assert(k_most_warps >= 4 && k_most_warps <= k_lanes,
+                "two warps of half a block look back");
 
  public:
   struct storage {
@@ -178,7 +179,7 @@ class tile_scanner {
   slot<Element>* slots_;
   unsigned* ticket_;
   unsigned tile_size_;
-  unsigned tiles_;  // a block for each
+  unsigned tiles_;  // one for each block
   Combine combine_;
   Element before_[k_rows];
   Element sum_;  // of the tile; after the look-back, in thread 0 of the last tile of a group, of it
