@@ -24,7 +24,7 @@ cache_settings read_settings()
   return settings;
 }
 
-nlohmann::json to_json(std::vector<std::filesystem::path> const& paths)
+nlohmann::json paths_to_json(std::vector<std::filesystem::path> const& paths)
 {
   auto names = nlohmann::json::array();
   for (auto const& path : paths) names.push_back(path.string());
@@ -32,8 +32,8 @@ nlohmann::json to_json(std::vector<std::filesystem::path> const& paths)
 }
 
 /// Prints `object` with --json, else `text`; returns `status`.
-int report(bool json, char const* schema, nlohmann::json object, std::string const& text,
-           int status = k_done)
+int print_report(bool json, char const* schema, nlohmann::json object, std::string const& text,
+                 int status = k_done)
 {
   if (json)
     print_json(schema, std::move(object));
@@ -47,9 +47,10 @@ int print_path(bool json)
   auto const settings = read_settings();
   if (settings.folder.empty())
     (void)link_cache(settings).verify();  // throws an error with the cause
-  return report(json, "fatlink.cache-path/1",
-                {{"path", settings.folder.string()}, {"layers", to_json(settings.layers)}},
-                settings.folder.string());
+  return print_report(
+      json, "fatlink.cache-path/1",
+      {{"path", settings.folder.string()}, {"layers", paths_to_json(settings.layers)}},
+      settings.folder.string());
 }
 
 int print_statistics(bool json)
@@ -68,21 +69,21 @@ int print_statistics(bool json)
                   statistics.last_fault.empty() ? "" : ", the latest: " + statistics.last_fault);
   for (auto const& layer : cache.settings().layers)
     text += fmt::format("\nread-only layer: {}", layer.string());
-  return report(json, "fatlink.cache-stats/1",
-                {{"path", folder},
-                 {"usable", statistics.usable},
-                 {"reason", statistics.reason},
-                 {"entries", statistics.entries},
-                 {"bytes", statistics.bytes},
-                 {"limit", statistics.limit},
-                 {"hits", statistics.hits},
-                 {"misses", statistics.misses},
-                 {"stored", statistics.stored},
-                 {"evicted", statistics.evicted},
-                 {"faults", statistics.faults},
-                 {"last_fault", statistics.last_fault},
-                 {"layers", to_json(cache.settings().layers)}},
-                text, statistics.usable ? k_done : k_bad_file);
+  return print_report(json, "fatlink.cache-stats/1",
+                      {{"path", folder},
+                       {"usable", statistics.usable},
+                       {"reason", statistics.reason},
+                       {"entries", statistics.entries},
+                       {"bytes", statistics.bytes},
+                       {"limit", statistics.limit},
+                       {"hits", statistics.hits},
+                       {"misses", statistics.misses},
+                       {"stored", statistics.stored},
+                       {"evicted", statistics.evicted},
+                       {"faults", statistics.faults},
+                       {"last_fault", statistics.last_fault},
+                       {"layers", paths_to_json(cache.settings().layers)}},
+                      text, statistics.usable ? k_done : k_bad_file);
 }
 
 int verify_entries(bool json)
@@ -96,13 +97,14 @@ int verify_entries(bool json)
   }
   if (!result.damaged.empty())
     text += "\nThe next link replaces a damaged entry; fatlink cache prune removes it.";
-  return report(json, "fatlink.cache-verify/1", {{"sound", result.sound}, {"damaged", damaged}},
-                text, result.damaged.empty() ? k_done : k_bad_file);
+  return print_report(json, "fatlink.cache-verify/1",
+                      {{"sound", result.sound}, {"damaged", damaged}}, text,
+                      result.damaged.empty() ? k_done : k_bad_file);
 }
 
 int report_cleaning(bool json, char const* schema, cache_cleaning const& result)
 {
-  return report(
+  return print_report(
       json, schema,
       {{"entries", result.entries}, {"orphans", result.orphans}, {"bytes_left", result.bytes_left}},
       fmt::format("removed {} entries and {} files of processes that ended; {} bytes are left",

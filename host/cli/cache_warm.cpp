@@ -57,7 +57,7 @@ void check_emit(warm_arguments const& arguments, std::vector<link_mode> const& m
 }
 
 /// The requested links; PTX is emitted in lto mode only.
-std::vector<link_options> make_requests(warm_arguments const& arguments)
+std::vector<link_options> make_link_options(warm_arguments const& arguments)
 {
   std::vector<link_options> requests;
   auto const modes = parse_modes(arguments.mode);
@@ -101,7 +101,7 @@ void check_stored(std::vector<input> const& inputs, link_options const& options)
 
 int warm(warm_arguments const& arguments)
 {
-  auto requests = make_requests(arguments);
+  auto requests = make_link_options(arguments);
   auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
   keep_plan_kernels(arguments.inputs.front(), requests);
   if (arguments.link.no_cache && arguments.layer.empty())

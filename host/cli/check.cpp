@@ -101,7 +101,7 @@ nlohmann::json library_to_json(installed_library const* library)
   return {{"name", library->name}, {"file", library->contents.name()}};
 }
 
-nlohmann::json to_json(std::vector<check_result> const& results)
+nlohmann::json results_to_json(std::vector<check_result> const& results)
 {
   auto json = nlohmann::json{{"links", true}, {"targets", nlohmann::json::array()}};
   for (auto const& result : results) {
@@ -121,7 +121,7 @@ nlohmann::json to_json(std::vector<check_result> const& results)
 }
 
 /// The result as the text of its line.
-std::string describe(check_result const& result)
+std::string describe_result(check_result const& result)
 {
   auto const is_unknown = [](finding const& finding) {
     return finding.id == finding_id::not_judged;
@@ -142,14 +142,15 @@ std::string describe(check_result const& result)
                                      fmt::join(hooks, ", "), defaults, unseen);
 }
 
-void print_text(std::vector<check_result> const& results)
+void print_checks(std::vector<check_result> const& results)
 {
   installed_library const* library = nullptr;
   for (auto const& result : results) {
     if (std::exchange(library, result.library) != result.library)
       fmt::print("With the installed library {} ({}):\n", result.library->name,
                  result.library->contents.name());
-    fmt::print("{:<8} {}  {}\n", result.target.name(), to_string(result.mode), describe(result));
+    fmt::print("{:<8} {}  {}\n", result.target.name(), to_string(result.mode),
+               describe_result(result));
     for (auto const& finding : result.findings)
       fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(finding.severity), finding.message,
                  to_string(finding.id), use_options(finding.hint));
@@ -166,7 +167,7 @@ bool states_float_flags(check_arguments const& arguments)
   return options.ftz && options.prec_div && options.prec_sqrt && options.fma;
 }
 
-std::vector<preflight_request> make_requests(check_arguments const& arguments)
+std::vector<preflight_request> make_preflight_requests(check_arguments const& arguments)
 {
   auto const linker = parse_linker_version(arguments.linker);
   if (!linker) print_warnings({"nvJitLink was not found: toolkit versions are not checked"});
@@ -247,12 +248,12 @@ int check(check_arguments const& arguments)
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);
-  auto results = run_checks(files, make_requests(arguments), installed, selected);
+  auto results = run_checks(files, make_preflight_requests(arguments), installed, selected);
   check_plans(results, read_plans(files, selected), arguments.allow_calls);
   if (arguments.json)
-    print_json("fatlink.check/1", to_json(results));
+    print_json("fatlink.check/1", results_to_json(results));
   else
-    print_text(results);
+    print_checks(results);
   auto const links = [](check_result const& result) { return result.links(); };
   return std::all_of(results.begin(), results.end(), links) ? k_done : k_refused;
 }

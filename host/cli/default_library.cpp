@@ -25,7 +25,7 @@ struct stated_contract {
 };
 
 /// What the modules of `transform` state. A pipe is not read: its content is there once.
-std::optional<stated_contract> contract_of(std::string const& transform)
+std::optional<stated_contract> read_contract(std::string const& transform)
 try {
   auto const file = input_file(transform);
   std::error_code ignored;
@@ -45,7 +45,7 @@ std::optional<stated_contract> find_contract(std::vector<std::string> const& tra
   if (!contract.empty())
     return stated_contract{.contract = {.contract = contract}, .transform = "the source"};
   for (auto const& transform : transforms)
-    if (auto stated = contract_of(transform)) return stated;
+    if (auto stated = read_contract(transform)) return stated;
   return std::nullopt;
 }
 

@@ -38,7 +38,7 @@ struct link_arguments {
   bool json = false;
 };
 
-nlohmann::json to_json(linked_image const& image, double read_ms, std::string const& output)
+nlohmann::json image_to_json(linked_image const& image, double read_ms, std::string const& output)
 {
   nlohmann::json hooks = nlohmann::json::array();
   for (auto const& hook : image.hooks)
@@ -63,7 +63,7 @@ void check_resources(link_arguments const& arguments)
     refuse_resources("on emitted PTX", "leave out --emit ptx");
 }
 
-void print_text(linked_image const& image, std::string const& output)
+void print_image(linked_image const& image, std::string const& output)
 {
   fmt::print("{}: {} for {}, {} link, {} bytes", output, to_string(image.kind), image.target.name(),
              to_string(image.mode), image.bytes.size());
@@ -124,17 +124,18 @@ std::vector<linked_file> open_files(link_arguments const& arguments)
   return files;
 }
 
-void report(std::vector<linked_file> const& files, link_arguments const& arguments, double read_ms)
+void report_files(std::vector<linked_file> const& files, link_arguments const& arguments,
+                  double read_ms)
 {
   auto images = nlohmann::json::array();
   for (auto const& file : files) {
     auto const kernels =
         arguments.resources ? describe_resources(resources(file.image)) : nlohmann::json::array();
     if (arguments.json) {
-      images.push_back(to_json(file.image, read_ms, file.path));
+      images.push_back(image_to_json(file.image, read_ms, file.path));
       if (arguments.resources) images.back()["resources"] = kernels;
     } else {
-      print_text(file.image, file.path);
+      print_image(file.image, file.path);
       print_resources(kernels, "  ");
     }
   }
@@ -176,7 +177,7 @@ int link(link_arguments const& arguments)
     file.output->write(file.image.bytes);
   }
   for (auto& file : files) file.output->commit();
-  report(files, arguments, read_ms);
+  report_files(files, arguments, read_ms);
   return k_done;
 }
 

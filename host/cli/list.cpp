@@ -10,6 +10,7 @@
 
 #include "compiler/contract/installed_contract.hpp"
 #include "error_report.hpp"
+#include "fatbin/contract_identity.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "reference_report.hpp"
@@ -45,13 +46,13 @@ std::string replace_controls(std::string text)
   return text;
 }
 
-std::string contract_of(installed_fatbin const& entry)
+std::string name_contract(installed_fatbin const& entry)
 {
   if (!entry.ident || entry.ident->contract.empty()) return "no contract";
-  return fmt::format("{}/{}", entry.ident->contract, entry.ident->version);
+  return detail::contract_of(*entry.ident);
 }
 
-nlohmann::json to_json(fitting const& library)
+nlohmann::json fitting_to_json(fitting const& library)
 {
   auto findings = nlohmann::json::array();
   for (auto const& finding : library.findings) findings.push_back(finding_to_json(finding));
@@ -65,7 +66,7 @@ nlohmann::json reference_of(installed_fatbin const& entry)
   return entry.problem.empty() ? describe_reference(entry.file) : nlohmann::json();
 }
 
-nlohmann::json to_json(installed_fatbin const& entry)
+nlohmann::json entry_to_json(installed_fatbin const& entry)
 {
   nlohmann::json json{{"name", entry.name},
                       {"file", entry.file.string()},
@@ -80,7 +81,7 @@ nlohmann::json to_json(installed_fatbin const& entry)
                       {"libraries", nlohmann::json::array()},
                       {"contract", nullptr}};
   for (auto const& target : entry.targets) json["targets"].push_back(target.name());
-  for (auto const& library : entry.libraries) json["libraries"].push_back(to_json(library));
+  for (auto const& library : entry.libraries) json["libraries"].push_back(fitting_to_json(library));
   if (auto stated = reference_of(entry); !stated.is_null()) json["reference"] = std::move(stated);
   if (entry.ident) {
     json["package"] = entry.ident->package;
@@ -93,7 +94,7 @@ nlohmann::json to_json(installed_fatbin const& entry)
   return json;
 }
 
-nlohmann::json to_json(catalogue const& entries)
+nlohmann::json catalogue_to_json(catalogue const& entries)
 {
   nlohmann::json json{{"path", nlohmann::json::array()}, {"fatbins", nlohmann::json::array()}};
   std::error_code ignored;
@@ -101,7 +102,7 @@ nlohmann::json to_json(catalogue const& entries)
     json["path"].push_back({{"folder", folder.path.string()},
                             {"origin", to_string(folder.origin)},
                             {"exists", std::filesystem::is_directory(folder.path, ignored)}});
-  for (auto const& entry : entries) json["fatbins"].push_back(to_json(entry));
+  for (auto const& entry : entries) json["fatbins"].push_back(entry_to_json(entry));
   return json;
 }
 
@@ -132,7 +133,7 @@ void print_entry(installed_fatbin const& entry)
 {
   auto const package = entry.ident ? entry.ident->package : std::string{};
   fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", replace_controls(entry.name),
-             entry.problem.empty() ? replace_controls(contract_of(entry)) : "unusable",
+             entry.problem.empty() ? replace_controls(name_contract(entry)) : "unusable",
              replace_controls(package), entry.folder.path.string(), to_string(entry.folder.origin));
   if (!entry.problem.empty()) fmt::print("    {}\n", replace_controls(entry.problem));
   if (!entry.hidden_by.empty()) fmt::print("    hidden by {}\n", entry.hidden_by.string());
@@ -144,7 +145,7 @@ void print_entry(installed_fatbin const& entry)
   if (entry.role == fatbin_role::transform) print_libraries(entry);
 }
 
-void print_text(catalogue const& entries)
+void print_catalogue(catalogue const& entries)
 {
   for (auto const& [role, title] :
        {std::pair(fatbin_role::library, "Libraries"),
@@ -196,9 +197,9 @@ int list(list_arguments const& arguments)
   }
   auto const entries = select(arguments);
   if (arguments.json)
-    print_json("fatlink.list/1", to_json(entries));
+    print_json("fatlink.list/1", catalogue_to_json(entries));
   else if (!arguments.names_only)
-    print_text(entries);
+    print_catalogue(entries);
   else
     for (auto const& entry : entries)
       if (is_used(entry)) fmt::print("{}\n", entry.name);

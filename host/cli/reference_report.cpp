@@ -45,7 +45,7 @@ nlohmann::json describe_state(detail::transform_types const& types)
   return state;
 }
 
-nlohmann::json describe(transform_reference const& stated)
+nlohmann::json describe_stated(transform_reference const& stated)
 {
   auto hooks = nlohmann::json::array();
   for (auto const& hook : stated.hooks) hooks.push_back(describe_hook(hook));
@@ -106,7 +106,7 @@ std::string hook_text(nlohmann::json const& hook)
 nlohmann::json describe_reference(std::filesystem::path const& file)
 try {
   auto const stated = transform_reference::beside(file);
-  return stated ? describe(*stated) : nlohmann::json();
+  return stated ? describe_stated(*stated) : nlohmann::json();
 } catch (error const& failure) {
   return describe_problem(failure);
 }

@@ -11,7 +11,7 @@
 namespace fatlink::cli {
 namespace {
 
-nlohmann::json to_json(kernel_resources const& kernel)
+nlohmann::json kernel_to_json(kernel_resources const& kernel)
 {
   nlohmann::json json{{"kernel", kernel.name},
                       {"registers", kernel.registers},
@@ -54,7 +54,7 @@ void refuse_resources(std::string const& cause, std::string const& remedy)
 nlohmann::json describe_resources(std::vector<kernel_resources> const& kernels)
 {
   auto list = nlohmann::json::array();
-  for (auto const& kernel : kernels) list.push_back(to_json(kernel));
+  for (auto const& kernel : kernels) list.push_back(kernel_to_json(kernel));
   return list;
 }
 

@@ -10,9 +10,7 @@
 namespace fatlink::cli {
 namespace {
 
-using json = nlohmann::json;
-
-void print_heading(json const& report)
+void print_heading(nlohmann::json const& report)
 {
   auto const& device = report["device"];
   auto const& driver = report["driver"];
@@ -26,7 +24,7 @@ void print_heading(json const& report)
              report["transform"].get<std::string>(), report["rounds"].get<unsigned>());
 }
 
-void print_kernels(json const& rows)
+void print_kernels(nlohmann::json const& rows)
 {
   if (rows.empty()) return;
   fmt::print(
@@ -41,7 +39,7 @@ void print_kernels(json const& rows)
   }
 }
 
-void print_links(json const& rows)
+void print_links(nlohmann::json const& rows)
 {
   if (rows.empty()) return;
   fmt::print(
@@ -58,7 +56,7 @@ void print_links(json const& rows)
   }
 }
 
-void print_reference_device(json const& rate)
+void print_reference_device(nlohmann::json const& rate)
 {
   if (rate.is_null()) return;
   fmt::print(
@@ -71,7 +69,7 @@ void print_reference_device(json const& rate)
 
 }  // namespace
 
-void print_bench(json const& report)
+void print_bench(nlohmann::json const& report)
 {
   print_heading(report);
   print_kernels(report["kernels"]);

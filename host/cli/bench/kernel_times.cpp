@@ -55,8 +55,8 @@ void fill_with_elements(device_buffer<float> buffer, std::size_t count)
   }
 }
 
-nlohmann::json measure(device const& gpu, std::vector<named_kernel> const& kernels,
-                       std::size_t count, unsigned rounds)
+nlohmann::json time_kernels(device const& gpu, std::vector<named_kernel> const& kernels,
+                            std::size_t count, unsigned rounds)
 {
   auto const input = gpu.allocate<float>(count);
   auto const output = gpu.allocate<float>(count);
@@ -87,7 +87,7 @@ nlohmann::json measure_kernels(device const& gpu, bench_job const& job,
   auto const kernels = load_kernels(gpu, job);
   auto rows = nlohmann::json::array();
   for (auto const count : elements)
-    for (auto& row : measure(gpu, kernels, count, job.rounds)) rows.push_back(std::move(row));
+    for (auto& row : time_kernels(gpu, kernels, count, job.rounds)) rows.push_back(std::move(row));
   return rows;
 }
 

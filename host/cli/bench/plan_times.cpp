@@ -48,8 +48,8 @@ std::size_t bytes_of(launch_plan const& plan, plan_extents const& extents)
   return bytes;
 }
 
-nlohmann::json measure(device const& gpu, bench_job const& job,
-                       std::vector<named_plan> const& plans, std::size_t elements)
+nlohmann::json time_plans(device const& gpu, bench_job const& job,
+                          std::vector<named_plan> const& plans, std::size_t elements)
 {
   auto const& plan = job.plan->plan;
   auto const [data, count] = generate_data(job, plans.front().code, elements);
@@ -104,7 +104,7 @@ nlohmann::json measure_plan(device const& gpu, bench_job const& job,
   auto const plans = load_plans(gpu, job);
   auto rows = nlohmann::json::array();
   for (auto const count : has_free_size(job) ? elements : std::vector<std::size_t>{0})
-    for (auto& row : measure(gpu, job, plans, count)) rows.push_back(std::move(row));
+    for (auto& row : time_plans(gpu, job, plans, count)) rows.push_back(std::move(row));
   return rows;
 }
 

@@ -29,7 +29,8 @@ struct measured_launch {
   std::size_t elements = 0;
 };
 
-measured_launch kernel_launch(device const& cpu, linked_image const& image, bench_job const& job)
+measured_launch make_kernel_launch(device const& cpu, linked_image const& image,
+                                   bench_job const& job)
 {
   std::vector<float> values(k_count);
   generated_elements(k_count, 0)->fill(0, values);
@@ -44,7 +45,7 @@ measured_launch kernel_launch(device const& cpu, linked_image const& image, benc
   return {start, k_count};
 }
 
-measured_launch plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
+measured_launch make_plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
   auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
   auto call = generate_data(job, code, k_count, {.on_host = true});
@@ -110,7 +111,8 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const cpu = open_device("cpu");
   auto const image = link_for(*cpu, job);
   if (!image) return nullptr;
-  auto const launch = job.plan ? plan_launch(*cpu, *image, job) : kernel_launch(*cpu, *image, job);
+  auto const launch =
+      job.plan ? make_plan_launch(*cpu, *image, job) : make_kernel_launch(*cpu, *image, job);
   auto const cores = cpu->info().multiprocessors;
   auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
   auto const instructions_per_element = static_cast<double>(cpu->instructions()) /

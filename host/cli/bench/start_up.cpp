@@ -21,7 +21,7 @@ namespace {
 constexpr char const* k_phases[] = {"find", "read", "preflight", "key",   "lookup",
                                     "open", "link", "load",      "launch"};
 
-[[noreturn]] void fail(std::string const& cause)
+[[noreturn]] void fail_measurement(std::string const& cause)
 {
   throw unavailable_error(stage::report,
                           {.message = fmt::format("measuring start-up: {}", cause),
@@ -34,7 +34,8 @@ child_result run_program(std::vector<std::string> const& words)
 {
   auto result = run_child(k_this_program, words);
   if (!result.has_succeeded)
-    fail(fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
+    fail_measurement(
+        fmt::format("fatlink {} failed", fmt::join(words.begin() + 1, words.end(), " ")));
   return result;
 }
 
@@ -48,7 +49,7 @@ class start_times {
     auto output = nlohmann::json::parse(result.output);
     if (output.contains("modes")) output = output["modes"][0];
     if (output["cache"] != expected_outcome)
-      fail(
+      fail_measurement(
           fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "
                       "program",
                       verb_, output["cache"].get<std::string>(), expected_outcome));
@@ -77,7 +78,7 @@ class scratch_folder {
   scratch_folder()
   {
     auto pattern = (std::filesystem::temp_directory_path() / "fatlink-bench-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) fail("cannot create a temporary folder");
+    if (::mkdtemp(pattern.data()) == nullptr) fail_measurement("cannot create a temporary folder");
     path_ = pattern;
     ::setenv("FATLINK_CACHE_DIR", cache().c_str(), 1);
     ::setenv("FATLINK_SYSTEM_CACHE", "", 1);  // a layer would turn misses into hits
@@ -110,7 +111,7 @@ std::pair<nlohmann::json, nlohmann::json> measure_command(std::vector<std::strin
   start_times cold(command[1]);
   start_times warm(command[1]);
   for (unsigned round = 0; round < rounds; ++round) {
-    if (interrupts.is_pending()) fail("interrupted by a signal");
+    if (interrupts.is_pending()) fail_measurement("interrupted by a signal");
     folder.remove_cache();
     folder.remove_output();
     cold.add(run_program(command), "miss");

@@ -42,7 +42,7 @@ nlohmann::json describe_times(compile_times const& times)
           {"compile_ms", times.compile_ms}};
 }
 
-nlohmann::json to_json(compiled_source const& compiled, compile_arguments const& arguments)
+nlohmann::json compiled_to_json(compiled_source const& compiled, compile_arguments const& arguments)
 {
   auto entries = nlohmann::json::array();
   for (auto const& entry : compiled.code.entries())
@@ -64,7 +64,7 @@ nlohmann::json to_json(compiled_source const& compiled, compile_arguments const&
   return json;
 }
 
-void print_text(compiled_source const& compiled, compile_arguments const& arguments)
+void print_compiled(compiled_source const& compiled, compile_arguments const& arguments)
 {
   std::vector<std::string> names;
   for (auto const& entry : compiled.code.entries())
@@ -143,9 +143,9 @@ int compile(compile_arguments const& arguments)
                      sidecar_precedence::inputs, compiled.warnings);
   print_warnings(compiled.warnings);
   if (arguments.json)
-    print_json("fatlink.compile/1", to_json(compiled, arguments));
+    print_json("fatlink.compile/1", compiled_to_json(compiled, arguments));
   else
-    print_text(compiled, arguments);
+    print_compiled(compiled, arguments);
   return k_done;
 }
 

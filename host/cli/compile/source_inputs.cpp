@@ -18,7 +18,7 @@ namespace fatlink::cli {
 namespace {
 
 /// The contract that an input states; empty if none does.
-std::string contract_of(std::vector<std::optional<input>> const& inputs)
+std::string find_input_contract(std::vector<std::optional<input>> const& inputs)
 {
   for (auto const& file : inputs)
     if (file)
@@ -56,7 +56,8 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
     });
 }
 
-void add(compile_report& report, std::filesystem::path const& file, compiled_source const& result)
+void add_source(compile_report& report, std::filesystem::path const& file,
+                compiled_source const& result)
 {
   report.sources.push_back({.file = file,
                             .producer = result.producer,
@@ -83,14 +84,15 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
   } else {
     auto options = flags.make_options();
     flags.warn_of_missing_folders();
-    if (options.contract.empty() && options.header.empty()) options.contract = contract_of(inputs);
+    if (options.contract.empty() && options.header.empty())
+      options.contract = find_input_contract(inputs);
     auto tool = flags.compiler();
     compile_all(jobs, tool, options);
   }
   for (auto& done : jobs) {
     if (done.failure) std::rethrow_exception(done.failure);
     print_warnings(done.result->warnings);
-    if (report != nullptr) add(*report, files[done.index], *done.result);
+    if (report != nullptr) add_source(*report, files[done.index], *done.result);
     inputs[done.index] = input(done.result->code);
   }
   std::vector<input> all;

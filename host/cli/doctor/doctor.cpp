@@ -98,7 +98,7 @@ nlohmann::json examine_search_path()
   return json;
 }
 
-void print_text(nlohmann::json const& report)
+void print_doctor(nlohmann::json const& report)
 {
   fmt::print("fatlink {}\n", report["version"].get<std::string>());
   auto const& linker = report["nvjitlink"];
@@ -161,7 +161,7 @@ void add_doctor(CLI::App& app, int& exit_status)
     if (*json) {
       print_json("fatlink.doctor/1", report);
     } else {
-      print_text(report);
+      print_doctor(report);
       print_verdicts(verdicts);
     }
     exit_status = verdicts.front().ok ? k_done : k_unavailable;  // that of linking

@@ -11,29 +11,27 @@
 namespace fatlink::cli {
 namespace {
 
-using json = nlohmann::json;
-
 constexpr int k_cuda_major = 13;  // of linked cubins
 constexpr char const* k_driver_remedy = "install NVIDIA's driver (580 or newer)";
 
-bool is_found(json const& part)
+bool is_found(nlohmann::json const& part)
 {
   return part.at("found").get<bool>();
 }
 
-std::string text_of(json const& part, char const* key)
+std::string text_of(nlohmann::json const& part, char const* key)
 {
   return part.value(key, std::string{});
 }
 
-verdict check_helper(json const& findings)
+verdict check_helper(nlohmann::json const& findings)
 {
   auto const& helper = findings.at("link_helper");
   return {"helper", "helper", is_helper_usable(helper), text_of(helper, "reason"),
           text_of(helper, "hint")};
 }
 
-verdict check_link(json const& findings)
+verdict check_link(nlohmann::json const& findings)
 {
   verdict result{.name = "link", .title = "link"};
   auto const& linker = findings.at("nvjitlink");
@@ -60,7 +58,7 @@ int major_of(std::string const& version)
   return major;
 }
 
-verdict check_gpu(json const& findings, verdict const& link)
+verdict check_gpu(nlohmann::json const& findings, verdict const& link)
 {
   verdict result{.name = "run_on_gpu", .title = "run on a GPU"};
   auto const& driver = findings.at("driver");
@@ -83,7 +81,7 @@ verdict check_gpu(json const& findings, verdict const& link)
   return result;
 }
 
-verdict check_reference_device(json const& findings, verdict const& link)
+verdict check_reference_device(nlohmann::json const& findings, verdict const& link)
 {
   verdict result{.name = "run_on_reference_device", .title = "run on the reference device"};
   if (auto const& expressions = findings.at("expressions"); !is_found(expressions)) {
@@ -98,7 +96,7 @@ verdict check_reference_device(json const& findings, verdict const& link)
   return result;
 }
 
-verdict check_cache(json const& findings)
+verdict check_cache(nlohmann::json const& findings)
 {
   auto const& cache = findings.at("cache");
   return {"cache", "cache", cache.at("usable").get<bool>(), text_of(cache, "reason"),
@@ -106,7 +104,7 @@ verdict check_cache(json const& findings)
 }
 
 /// `title`: of the compiler. It is optional.
-verdict check_compiler(json const& findings, char const* name, char const* title)
+verdict check_compiler(nlohmann::json const& findings, char const* name, char const* title)
 {
   auto const is_cuda = std::string_view(name) == "nvrtc";
   verdict result{.name = is_cuda ? "compile_cuda" : "compile_llvm_ir",
@@ -134,7 +132,7 @@ std::string answer_of(verdict const& result)
 
 }  // namespace
 
-std::vector<verdict> check_machine(json const& findings)
+std::vector<verdict> check_machine(nlohmann::json const& findings)
 {
   auto const link = check_link(findings);
   return {link,
@@ -146,9 +144,9 @@ std::vector<verdict> check_machine(json const& findings)
           check_compiler(findings, "libnvvm", "libNVVM")};
 }
 
-json to_json(std::vector<verdict> const& verdicts)
+nlohmann::json to_json(std::vector<verdict> const& verdicts)
 {
-  auto object = json::object();
+  auto object = nlohmann::json::object();
   for (auto const& result : verdicts)
     object[result.name] = {{"ok", result.ok}, {"detail", result.detail}, {"remedy", result.remedy}};
   return object;

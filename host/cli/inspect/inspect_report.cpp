@@ -48,7 +48,7 @@ nlohmann::json describe_elements(ident const& stated)
 }
 
 /// A field that the ident does not state is absent: `fatlink digest` adds idents of digests only.
-nlohmann::json to_json(ident const& stated)
+nlohmann::json ident_to_json(ident const& stated)
 {
   nlohmann::json json{{"format", stated.format}, {"hooks", declarations(stated)}};
   if (!stated.contract.empty()) json["version"] = stated.version;
@@ -62,7 +62,7 @@ nlohmann::json to_json(ident const& stated)
   return json;
 }
 
-nlohmann::json to_json(fatbin_entry const& entry)
+nlohmann::json entry_to_json(fatbin_entry const& entry)
 {
   nlohmann::json json{{"kind", to_string(entry.kind)},
                       {"target", entry.target.name()},
@@ -73,7 +73,7 @@ nlohmann::json to_json(fatbin_entry const& entry)
                       {"bytes", entry.uncompressed_size},
                       {"options", entry.options}};
   if (detail::states_float_flags(entry)) json["float_flags"] = to_string(entry.float_flags());
-  if (auto const ident = entry.ident(); ident) json["ident"] = to_json(*ident);
+  if (auto const ident = entry.ident(); ident) json["ident"] = ident_to_json(*ident);
   return json;
 }
 
@@ -110,9 +110,10 @@ void correct_sizes(nlohmann::json& json, fatbin_entry const& entry, fatbin const
 
 /// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made
 /// the entry, so its offset says nothing of the file.
-nlohmann::json describe(fatbin_entry const& entry, fatbin const& module, loaded_file const& file)
+nlohmann::json describe_entry(fatbin_entry const& entry, fatbin const& module,
+                              loaded_file const& file)
 {
-  auto json = to_json(entry);
+  auto json = entry_to_json(entry);
   if (file.contents.form() != input_form::fatbin) {
     json["module"] = module.name();
     json.erase("offset");
@@ -228,7 +229,7 @@ nlohmann::json to_json(loaded_file const& file)
   }
   for (auto const& module : file.contents.modules())
     for (auto const& entry : module.entries())
-      json["entries"].push_back(describe(entry, module, file));
+      json["entries"].push_back(describe_entry(entry, module, file));
   return json;
 }
 

@@ -81,7 +81,7 @@ char const* verb_of(symbol_role role)
   return role == symbol_role::hook ? "declares" : "defines";
 }
 
-std::string describe(function_symbol const* symbol, std::string const& type)
+std::string describe_function(function_symbol const* symbol, std::string const& type)
 {
   return symbol == nullptr ? "does not" : fmt::format("{} {}", verb_of(symbol->role), type);
 }
@@ -99,15 +99,15 @@ std::optional<difference> compare(function_symbol const* a, function_symbol cons
   if (a == nullptr || b == nullptr) {
     if (may_be_absent(any->role)) return std::nullopt;
     auto const type = to_string(*any->function);
-    return difference{name, describe(a, type), describe(b, type)};
+    return difference{name, describe_function(a, type), describe_function(b, type)};
   }
   if (same_role(a->role, b->role) && compare_types(*a, *b) != detail::type_agreement::different)
     return std::nullopt;
   auto const [type_a, type_b] = detail::describe_types(*a->function, *b->function);
-  return difference{name, describe(a, type_a), describe(b, type_b)};
+  return difference{name, describe_function(a, type_a), describe_function(b, type_b)};
 }
 
-std::string describe(detail::variable_symbol const* symbol)
+std::string describe_variable(detail::variable_symbol const* symbol)
 {
   if (symbol == nullptr) return "does not";
   return fmt::format("{} {}", symbol->is_external ? "declares" : "defines",
@@ -121,8 +121,8 @@ std::optional<difference> compare(detail::variable_symbol const* a,
   if (any == nullptr) return std::nullopt;
   auto const is_absent = a == nullptr || b == nullptr;
   if (is_absent && any->is_external) return std::nullopt;
-  if (!is_absent && describe(a) == describe(b)) return std::nullopt;
-  return difference{any->variable->name, describe(a), describe(b)};
+  if (!is_absent && describe_variable(a) == describe_variable(b)) return std::nullopt;
+  return difference{any->variable->name, describe_variable(a), describe_variable(b)};
 }
 
 /// Cubins state less of variables than PTX, so only PTX is compared.
@@ -147,7 +147,8 @@ std::optional<difference> compare(readable_entry const& a, readable_entry const&
   return std::nullopt;
 }
 
-finding mismatch(readable_entry const& a, readable_entry const& b, difference const& shown)
+finding make_interface_mismatch(readable_entry const& a, readable_entry const& b,
+                                difference const& shown)
 {
   return {.id = finding_id::interface_mismatch,
           .severity = severity::error,
@@ -170,7 +171,7 @@ std::optional<finding> compare(std::vector<readable_entry> const& a,
     for (auto const& peer : b) {
       auto const shown = compare(entry, peer);
       if (!shown) return std::nullopt;
-      if (!first) first = mismatch(entry, peer, *shown);
+      if (!first) first = make_interface_mismatch(entry, peer, *shown);
     }
   return first;
 }

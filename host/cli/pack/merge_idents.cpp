@@ -65,7 +65,7 @@ std::vector<statement> read_idents(std::vector<fatbin> const& modules)
   return statements;
 }
 
-std::string describe(statement const& stated, std::string const& hook)
+std::string describe_contract(statement const& stated, std::string const& hook)
 {
   auto const text =
       fmt::format("{} is built against contract {} (header {:.12})", stated.module->name(),
@@ -75,16 +75,17 @@ std::string describe(statement const& stated, std::string const& hook)
              : fmt::format("{}, which {}", text, detail::describe_hook(stated.ident, hook));
 }
 
-finding mismatch(statement const& a, statement const& b)
+finding make_contract_mismatch(statement const& a, statement const& b)
 {
   auto const same_name = a.ident.contract == b.ident.contract && a.ident.version == b.ident.version;
   auto const hook = same_name ? detail::differing_hook(a.ident, b.ident) : std::string{};
-  return {.id = finding_id::contract_mismatch,
-          .severity = severity::error,
-          .files = {a.module->name(), b.module->name()},
-          .symbol = hook,
-          .message = fmt::format("{}, and {}", describe(a, hook), describe(b, hook)),
-          .hint = "build both against the same contract"};
+  return {
+      .id = finding_id::contract_mismatch,
+      .severity = severity::error,
+      .files = {a.module->name(), b.module->name()},
+      .symbol = hook,
+      .message = fmt::format("{}, and {}", describe_contract(a, hook), describe_contract(b, hook)),
+      .hint = "build both against the same contract"};
 }
 
 void check_contracts(std::vector<statement> const& statements, std::vector<finding>& findings)
@@ -93,7 +94,7 @@ void check_contracts(std::vector<statement> const& statements, std::vector<findi
   auto const first = std::find_if(statements.begin(), statements.end(), has_contract);
   for (auto const& stated : statements)
     if (has_contract(stated) && !detail::same_contract(first->ident, stated.ident))
-      findings.push_back(mismatch(*first, stated));
+      findings.push_back(make_contract_mismatch(*first, stated));
 }
 
 /// Removes the members of `merged` that `stated` does not have with the same value.

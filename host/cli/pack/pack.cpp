@@ -48,14 +48,14 @@ void check_package(std::string const& text)
                "write it as my-transforms or 'my-transforms 1.2.0'");
 }
 
-std::optional<std::string> contract_of(fatbin const& packed)
+std::optional<std::string> find_packed_contract(fatbin const& packed)
 {
   auto const& stated = packed.ident();
   if (!stated || stated->contract.empty()) return std::nullopt;
   return detail::contract_of(*stated);
 }
 
-nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& arguments)
+nlohmann::json packed_to_json(packed_fatbin const& packed, pack_arguments const& arguments)
 {
   auto entries = nlohmann::json::array();
   for (std::size_t index = 0; index < packed.files.size(); ++index) {
@@ -70,18 +70,19 @@ nlohmann::json to_json(packed_fatbin const& packed, pack_arguments const& argume
                       {"sha256", detail::to_hexadecimal(packed.contents.digest())},
                       {"entries", entries},
                       {"warnings", packed.warnings}};
-  if (auto const contract = contract_of(packed.contents)) json["contract"] = *contract;
+  if (auto const contract = find_packed_contract(packed.contents)) json["contract"] = *contract;
   if (has_sidecar(arguments.output)) json["sidecar"] = packed_sidecar(arguments.output).string();
   return json;
 }
 
-void print_text(packed_fatbin const& packed, std::string const& output)
+void print_packed(packed_fatbin const& packed, std::string const& output)
 {
   std::vector<std::string> names;
   for (auto const& entry : packed.contents.entries())
     names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
   fmt::print("{}: {}, contract {}, {} bytes\n", output, fmt::join(names, " "),
-             contract_of(packed.contents).value_or("none"), packed.contents.bytes().size());
+             find_packed_contract(packed.contents).value_or("none"),
+             packed.contents.bytes().size());
 }
 
 int pack(pack_arguments const& arguments)
@@ -99,9 +100,9 @@ int pack(pack_arguments const& arguments)
                      packed.warnings);
   print_warnings(packed.warnings);
   if (arguments.json)
-    print_json("fatlink.pack/1", to_json(packed, arguments));
+    print_json("fatlink.pack/1", packed_to_json(packed, arguments));
   else
-    print_text(packed, arguments.output);
+    print_packed(packed, arguments.output);
   return k_done;
 }
 

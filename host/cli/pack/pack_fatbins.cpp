@@ -49,7 +49,7 @@ finding duplicate(fatbin_entry const& entry, fatbin const& first, fatbin const& 
 }
 
 /// A file that is passed twice has one finding, not one for each entry.
-void add(std::vector<finding>& findings, finding next)
+void add_once(std::vector<finding>& findings, finding next)
 {
   if (std::ranges::find(findings, next.message, &finding::message) == findings.end())
     findings.push_back(std::move(next));
@@ -63,7 +63,7 @@ std::map<entry_key, fatbin const*> index_entries(std::vector<fatbin> const& modu
   for (auto const& module : modules)
     for (auto const& entry : module.entries()) {
       auto const [owner, is_new] = owners.emplace(entry_key(entry.kind, entry.target), &module);
-      if (!is_new) add(findings, duplicate(entry, *owner->second, module));
+      if (!is_new) add_once(findings, duplicate(entry, *owner->second, module));
     }
   return owners;
 }

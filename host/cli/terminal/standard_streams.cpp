@@ -67,7 +67,7 @@ void end_by_sigpipe()
   std::raise(SIGPIPE);
 }
 
-[[noreturn]] void fail(int code)
+[[noreturn]] void fail_writing(int code)
 {
   throw file_error(stage::report,
                    {.message = fmt::format("standard output: cannot be written: {}",
@@ -116,7 +116,7 @@ void finish_standard_output()
   if (::close(STDOUT_FILENO) != 0 && first_error == 0) first_error = errno;
   if (first_error == 0) return;
   if (first_error == EPIPE && !is_sigpipe_ignored) end_by_sigpipe();
-  fail(first_error);
+  fail_writing(first_error);
 }
 
 void print_error(std::string const& text) noexcept

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "fatbin/contract_identity.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
@@ -63,7 +64,7 @@ std::vector<ptx_function> default_hooks(fatbin const& input, ptx_interface const
   return defaults;
 }
 
-void describe(installed_fatbin& description, fatbin const& input)
+void describe_contents(installed_fatbin& description, fatbin const& input)
 {
   auto const& interface = interface_of_any(input);
   auto hooks = detail::hooks_of(interface);
@@ -90,7 +91,8 @@ try {
 /// The role and symbols of a fatbin that is refused because of its sidecar.
 void describe_refused(installed_fatbin& description)
 try {
-  if (auto const contents = without_json(description.file)) describe(description, *contents);
+  if (auto const contents = without_json(description.file))
+    describe_contents(description, *contents);
 } catch (error const&) {
 }
 
@@ -102,7 +104,7 @@ catalogue_entry read(std::filesystem::path const& file, search_folder const& fol
   result.description.folder = folder;
   try {
     auto input = fatbin::read(file);
-    describe(result.description, input);
+    describe_contents(result.description, input);
     result.description.summary = summary_of(file);
     result.contents = std::move(input);
   } catch (error const& unusable) {
@@ -130,11 +132,6 @@ std::vector<catalogue_entry> read_all(std::vector<search_folder> const& path)
       fatbins[i].description.hidden_by = before.hidden_by.empty() ? before.file : before.hidden_by;
   }
   return fatbins;
-}
-
-bool states_contract(installed_fatbin const& input)
-{
-  return input.ident && !input.ident->contract.empty();
 }
 
 bool fills_a_hook(fatbin const& library, fatbin const& transform)
@@ -169,7 +166,8 @@ std::vector<finding> obstacles(fatbin const& library, fatbin const& transform)
 /// contracts have hooks of the same name.
 bool belongs_to(catalogue_entry const& transform, catalogue_entry const& library)
 {
-  if (states_contract(transform.description) && states_contract(library.description))
+  if (detail::states_contract(transform.description.ident) &&
+      detail::states_contract(library.description.ident))
     return transform.description.ident->contract == library.description.ident->contract;
   return fills_a_hook(*library.contents, *transform.contents);
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "fatbin/contract_identity.hpp"
 #include "fatlink/error.hpp"
 #include "preflight/interface_queries.hpp"
 
@@ -20,11 +21,6 @@ try {
   return contents;
 } catch (error const&) {
   return {};
-}
-
-bool states_contract(std::optional<ident> const& stated)
-{
-  return stated && !stated->contract.empty();
 }
 
 bool has_contract(installed_library const& library, ident const& contract)
@@ -71,7 +67,7 @@ std::set<std::string> names_for(std::span<installed_library const> libraries,
     return names;
   };
   auto const& stated = transform.ident();
-  if (!states_contract(stated)) {
+  if (!detail::states_contract(stated)) {
     auto same =
         select([&](auto const& library) { return declares_a_definition(library, transform); });
     if (!same.empty()) return same;

@@ -6,8 +6,8 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void fail(cubin_name const& name, error_code code, std::uint64_t offset,
-                       std::string const& cause, char const* hint)
+[[noreturn]] void fail_cubin(cubin_name const& name, error_code code, std::uint64_t offset,
+                             std::string const& cause, char const* hint)
 {
   auto const part = name.part.empty() ? std::string() : detail::format("{}: ", name.part);
   throw format_error(stage::input, offset,
@@ -22,14 +22,15 @@ namespace {
 
 void fail_corrupt(cubin_name const& name, std::uint64_t offset, std::string const& cause)
 {
-  fail(name, error_code::corrupt_cubin, offset, "damaged cubin: " + cause,
-       "build it again, or copy it again in full");
+  fail_cubin(name, error_code::corrupt_cubin, offset, "damaged cubin: " + cause,
+             "build it again, or copy it again in full");
 }
 
 void fail_above_limit(cubin_name const& name, cubin_above_limit const& limit)
 {
-  fail(name, error_code::above_limit, limit.offset, "the cubin " + limit.excess + ", the limit",
-       "split it into several, each with fewer sources");
+  fail_cubin(name, error_code::above_limit, limit.offset,
+             "the cubin " + limit.excess + ", the limit",
+             "split it into several, each with fewer sources");
 }
 
 }  // namespace fatlink::detail

@@ -16,7 +16,7 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void refuse(std::string_view name, char const* cause)
+[[noreturn]] void refuse_ident(std::string_view name, char const* cause)
 {
   throw file_error(stage::fatbin,
                    {.message = detail::format("{}: {}: no digests are added to it", name, cause),
@@ -30,11 +30,11 @@ nlohmann::ordered_json read_ident(std::vector<fatbin_entry> const& entries, std:
 {
   auto const& text = entries.front().ident_text;
   for (auto const& entry : entries)
-    if (entry.ident_text != text) refuse(name, "its entries have different idents");
+    if (entry.ident_text != text) refuse_ident(name, "its entries have different idents");
   if (text.empty()) return {{"fatlink", k_ident_format}};
   auto const ident = parse_ident(text);
-  if (!ident) refuse(name, "has an ident that is not of fatlink");
-  if (ident->format != k_ident_format) refuse(name, "has an ident of a newer fatlink");
+  if (!ident) refuse_ident(name, "has an ident that is not of fatlink");
+  if (ident->format != k_ident_format) refuse_ident(name, "has an ident of a newer fatlink");
   auto json = nlohmann::ordered_json::parse(*decode_base64(text));
   json.erase("elements");
   json.erase("entries");

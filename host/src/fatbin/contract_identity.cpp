@@ -25,6 +25,11 @@ std::string contract_of(ident const& stated)
   return detail::format("{}/{}", stated.contract, stated.version);
 }
 
+bool states_contract(std::optional<ident> const& stated)
+{
+  return stated && !stated->contract.empty();
+}
+
 bool same_contract(ident const& a, ident const& b)
 {
   if (a.contract != b.contract || a.version != b.version) return false;

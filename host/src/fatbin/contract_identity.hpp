@@ -3,6 +3,7 @@
 // of its header is not part of it. Threads: no shared state.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "fatlink/ident.hpp"
@@ -11,6 +12,9 @@ namespace fatlink::detail {
 
 /// "apply_transform/1"
 std::string contract_of(ident const& stated);
+
+/// Whether there is an ident, and it states a contract: one of digests only states none.
+bool states_contract(std::optional<ident> const& stated);
 
 /// Whether both idents state the same contract. If one of them lists no hooks (early versions of
 /// fatlink 0.1 wrote none), compares the digests of the headers instead.

@@ -13,7 +13,7 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::string_view k_namespace = "fatlink_elements";
-constexpr std::string_view k_prefix = "void fatlink_elements::";
+constexpr std::string_view k_record_prefix = "void fatlink_elements::";
 
 /// Removes a last template argument such as ", 8ull" from `text`, and returns its number.
 std::optional<std::size_t> take_last_number(std::string_view& text)
@@ -35,8 +35,9 @@ std::optional<std::size_t> take_last_number(std::string_view& text)
 std::optional<std::pair<std::string, ident_element>> parse_record(std::string_view declaration)
 {
   constexpr std::string_view k_end = ">()";
-  if (!declaration.starts_with(k_prefix) || !declaration.ends_with(k_end)) return std::nullopt;
-  declaration.remove_prefix(k_prefix.size());
+  if (!declaration.starts_with(k_record_prefix) || !declaration.ends_with(k_end))
+    return std::nullopt;
+  declaration.remove_prefix(k_record_prefix.size());
   declaration.remove_suffix(k_end.size());
   auto const bracket = declaration.find('<');
   if (bracket == std::string_view::npos) return std::nullopt;

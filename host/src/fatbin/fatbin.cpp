@@ -19,7 +19,7 @@
 namespace fatlink {
 namespace {
 
-byte_buffer read_bytes(std::filesystem::path const& path)
+byte_buffer read_fatbin_file(std::filesystem::path const& path)
 {
   return detail::read_file(path, limits::k_file_bytes, "pass the .fatbin that nvcc made");
 }
@@ -133,7 +133,7 @@ fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
 
 fatbin fatbin::read(std::filesystem::path const& path)
 {
-  auto bytes = read_bytes(path);
+  auto bytes = read_fatbin_file(path);
   auto const stated =
       path.extension() == ".json" ? std::nullopt : detail::check_stated_digest(path, bytes);
   auto parsed = parse(std::move(bytes), path.string());
@@ -151,7 +151,7 @@ fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_v
 
 fatbin fatbin::read_unverified(std::filesystem::path const& path)
 {
-  return fatbin(list_entries(read_bytes(path), path.string()));
+  return fatbin(list_entries(read_fatbin_file(path), path.string()));
 }
 
 fatbin fatbin::from_bytes(byte_buffer bytes, std::string name)

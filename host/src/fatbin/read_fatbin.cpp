@@ -15,8 +15,8 @@ namespace fatlink {
 namespace {
 
 using namespace layout;
-constexpr char const* k_hint = "build it again, or copy it again in full";
-constexpr char const* k_split = "split it into several fatbins, each with fewer sources";
+constexpr char const* k_rebuild = "build it again, or copy it again in full";
+constexpr char const* k_split_fatbin = "split it into several fatbins, each with fewer sources";
 constexpr char const* k_entry_limit = "above 256 MiB, the limit for one entry";
 static_assert(limits::k_entry_bytes == std::uint64_t{256} << 20);
 
@@ -39,7 +39,7 @@ class reader {
 
  private:
   [[noreturn]] void fail(error_code code, std::uint64_t offset, std::string const& cause,
-                         std::string const& hint = k_hint) const
+                         std::string const& hint = k_rebuild) const
   {
     throw format_error(offset,
                        {.message = detail::format("{}: {}, at byte {}", name_, cause, offset),
@@ -93,7 +93,7 @@ class reader {
       corrupt(offset + 8, "entry payload past the container's end");
     if (entries_.size() == limits::k_entries)
       exceed(offset, detail::format("holds more than {} entries, the limit", limits::k_entries),
-             k_split);
+             k_split_fatbin);
     entries_.push_back(read_fields(offset, header, padded));
     return offset + header + padded;
   }
@@ -123,11 +123,11 @@ class reader {
       exceed(entry.offset,
              detail::format("an entry of {} MiB once decompressed, {}",
                             entry.uncompressed_size >> 20U, k_entry_limit),
-             k_split);
+             k_split_fatbin);
     bytes_in_all_ += entry.uncompressed_size;
     if (bytes_in_all_ > limits::k_fatbin_bytes)
       exceed(entry.offset, "its entries are above 1 GiB once decompressed, the limit for a fatbin",
-             k_split);
+             k_split_fatbin);
   }
 
   [[nodiscard]] entry_kind kind_of(std::uint64_t offset) const
@@ -212,7 +212,7 @@ class reader {
                                                               name, kind, entry.offset, cause),
                                     .input = std::string(name),
                                     .code = error_code::corrupt_fatbin,
-                                    .hint = k_hint});
+                                    .hint = k_rebuild});
 }
 
 /// The payload, decompressed; `kind` is that of the entry in messages.

@@ -68,7 +68,7 @@ bool is_packable(elf_reader const& elf)
          (elf.machine() == k_elf_machine_cuda || has_section(elf, "__nv_relfatbin"));
 }
 
-std::string describe(elf_reader const& elf)
+std::string describe_elf(elf_reader const& elf)
 {
   if (elf.machine() == k_elf_machine_cuda) return describe_cubin(elf);
   return detail::format("an ELF {} ({}){}", describe_type(elf.type()),
@@ -82,7 +82,7 @@ file_form recognize_elf(bytes_view bytes)
   auto const kind = is_cubin(bytes) ? file_kind::cubin : file_kind::object;
   try {
     elf_reader const elf(bytes);
-    return {kind, describe(elf), is_packable(elf) ? k_pack_remedy : k_compile_remedy};
+    return {kind, describe_elf(elf), is_packable(elf) ? k_pack_remedy : k_compile_remedy};
   } catch (elf_error const&) {
     return {kind, "an ELF file that is not 64-bit little-endian", k_compile_remedy};
   } catch (out_of_bytes const&) {

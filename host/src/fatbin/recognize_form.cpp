@@ -48,7 +48,7 @@ constexpr std::array k_magics{
 /// Raw LTO-IR: u32 magic 0x7F4E43ED, u8 container version major and minor at 4, u16 tag and value
 /// pairs from 0x18, of which the first is tag 1: the architecture times 10.
 /// Source: no public specification; observed with nvcc 12.9 to 13.5.
-constexpr auto k_ltoir_magic = "\xED\x43\x4E\x7F"sv;
+constexpr auto k_ltoir_start = "\xED\x43\x4E\x7F"sv;
 
 file_form describe_ltoir(byte_reader const& bytes)
 try {
@@ -97,7 +97,7 @@ file_form recognize_form(bytes_view bytes)
   if (k_fatbin_magic.starts_with(head))
     return {file_kind::other, detail::format("the first {} bytes of a fatbin", bytes.size()),
             "copy or build it again in full"};
-  if (head.starts_with(k_ltoir_magic)) return describe_ltoir(reader);
+  if (head.starts_with(k_ltoir_start)) return describe_ltoir(reader);
   for (auto const& magic : k_magics)
     if (head.starts_with(magic.bytes)) return {magic.kind, magic.description, magic.remedy};
   if (is_tar(reader)) return {file_kind::other, "a tar archive", k_unpack};

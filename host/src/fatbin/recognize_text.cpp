@@ -83,7 +83,7 @@ file_form describe_ptx(std::string_view text)
   return {};
 }
 
-file_form describe(std::string_view text)
+file_form describe_text(std::string_view text)
 {
   if (is_nvvm_ir(text)) return {file_kind::nvvm_ir, "LLVM IR text", k_compile_remedy};
   if (text.starts_with("version https://git-lfs"))
@@ -107,7 +107,7 @@ file_form recognize_text(bytes_view bytes)
   auto text = reader.text(0, std::min(reader.size(), k_most_read));
   text.erase(text.find_last_not_of('\0') + 1);  // NVRTC ends PTX with a NUL
   if (auto ptx = describe_ptx(text); ptx.kind == file_kind::ptx) return ptx;
-  return !text.empty() && is_text(text) ? describe(skip_space(text)) : file_form{};
+  return !text.empty() && is_text(text) ? describe_text(skip_space(text)) : file_form{};
 }
 
 }  // namespace fatlink::detail

@@ -20,7 +20,7 @@ constexpr std::size_t k_digest = 32;  // bytes of a SHA-256
 constexpr std::array k_own_keys{"sha256",    "hook",          "hooks",
                                 "reference", "tolerance_ulp", "launches"};
 
-[[noreturn]] void fail(std::string const& file, std::string const& cause, char const* hint)
+[[noreturn]] void fail_sidecar(std::string const& file, std::string const& cause, char const* hint)
 {
   throw file_error(stage::sidecar, {.message = detail::format("{}: {}", file, cause),
                                     .input = file,
@@ -49,19 +49,22 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
 {
   auto const* const text = reinterpret_cast<char const*>(bytes.data());
   if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
-    fail(name,
-         detail::format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth),
-         "nest arrays and objects less deeply");
+    fail_sidecar(
+        name,
+        detail::format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth),
+        "nest arrays and objects less deeply");
   try {
     auto json = nlohmann::json::parse(text, text + bytes.size());
     if (!json.is_object())
-      fail(name, "is not a JSON object", "write one object: {\"name\": \"…\", …}");
+      fail_sidecar(name, "is not a JSON object", "write one object: {\"name\": \"…\", …}");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail(name, detail::format("is not JSON ({})", place_of({text, bytes.size()}, error.byte)),
-         "correct the syntax there; if a build wrote the file, build again");
+    fail_sidecar(name,
+                 detail::format("is not JSON ({})", place_of({text, bytes.size()}, error.byte)),
+                 "correct the syntax there; if a build wrote the file, build again");
   } catch (nlohmann::json::out_of_range const&) {
-    fail(name, "holds a number that is out of range", "write a number in the range of float64");
+    fail_sidecar(name, "holds a number that is out of range",
+                 "write a number in the range of float64");
   }
 }
 
@@ -101,8 +104,8 @@ std::optional<std::string> sha256_in(nlohmann::json const& json, std::string con
   if (!json.contains("sha256")) return std::nullopt;
   auto const& stated = json["sha256"];
   if (!stated.is_string() || stated.get<std::string>().size() != 2 * k_digest)
-    fail(name, "\"sha256\" is not 64 hexadecimal digits",
-         "remove \"sha256\", or build the fatbin again");
+    fail_sidecar(name, "\"sha256\" is not 64 hexadecimal digits",
+                 "remove \"sha256\", or build the fatbin again");
   return stated.get<std::string>();
 }
 

@@ -16,7 +16,7 @@ constexpr std::uint32_t k_texts = 0x40;  // offset of the ident, or of the optio
 constexpr std::uint32_t k_options_field_size = 8;
 
 /// A size that is a multiple of 8.
-std::uint64_t pad(std::uint64_t size)
+std::uint64_t round_up_size(std::uint64_t size)
 {
   return (size + 7) / 8 * 8;
 }
@@ -24,7 +24,7 @@ std::uint64_t pad(std::uint64_t size)
 /// The bytes that nvcc reserves for a text: its length and a NUL, padded to a multiple of 8.
 std::uint32_t reserve(std::size_t length)
 {
-  return static_cast<std::uint32_t>(pad(length + 1));
+  return static_cast<std::uint32_t>(round_up_size(length + 1));
 }
 
 bytes_view as_view(std::string_view text)
@@ -60,7 +60,7 @@ struct part {
     if (!has_options) return options_field();
     return options_field() + k_options_field_size + reserve(options.size());
   }
-  [[nodiscard]] std::uint64_t size() const { return header_size() + pad(payload.size()); }
+  [[nodiscard]] std::uint64_t size() const { return header_size() + round_up_size(payload.size()); }
 };
 
 /// Every field of `entry` but the options.
@@ -147,7 +147,7 @@ class writer {
     put(0x00, static_cast<std::uint16_t>(part.entry->kind));
     put(0x02, layout::k_entry_version);
     put(0x04, part.header_size());
-    put(0x08, pad(part.payload.size()));
+    put(0x08, round_up_size(part.payload.size()));
     put(0x10, static_cast<std::uint32_t>(is_compressed ? part.payload.size() : 0));
     put(0x14, part.has_options ? part.options_field() : 0);
     put(0x18, part.entry->version_minor);

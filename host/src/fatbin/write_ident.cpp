@@ -27,7 +27,7 @@ void put(byte_buffer& bytes, std::size_t offset, Number value)
   std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-void pad(byte_buffer& bytes)
+void pad_to_alignment(byte_buffer& bytes)
 {
   bytes.resize((bytes.size() + k_alignment - 1) / k_alignment * k_alignment);
 }
@@ -69,7 +69,7 @@ byte_buffer replace_ident(byte_buffer header, std::string_view text)
   header.erase(header.begin() + begin, header.begin() + end);
   header.insert(header.begin() + begin, padded_size(text.size()), std::byte{0});
   std::memcpy(header.data() + begin, text.data(), text.size());
-  pad(header);
+  pad_to_alignment(header);
   put(header, 0x04, static_cast<std::uint32_t>(header.size()));
   return header;
 }

@@ -18,7 +18,7 @@
 namespace fatlink {
 namespace {
 
-byte_buffer read_bytes(std::filesystem::path const& path)
+byte_buffer read_input_file(std::filesystem::path const& path)
 {
   return detail::read_file(path, limits::k_file_bytes,
                            "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive");
@@ -99,14 +99,14 @@ input::input(std::shared_ptr<contents const> shared) : contents_(std::move(share
 
 input input::read(std::filesystem::path const& path)
 {
-  auto bytes = read_bytes(path);
+  auto bytes = read_input_file(path);
   auto const stated = detail::stated_digest(path, bytes);
   return input(contents::read(std::move(bytes), path.string(), contents::digests::compare, stated));
 }
 
 input input::read_unverified(std::filesystem::path const& path)
 {
-  return input(contents::read(read_bytes(path), path.string(), contents::digests::ignore));
+  return input(contents::read(read_input_file(path), path.string(), contents::digests::ignore));
 }
 
 input input::from_bytes(byte_buffer bytes, std::string name)

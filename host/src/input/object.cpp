@@ -14,12 +14,11 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr char const* k_hint = "build it again, or copy it again in full";
-
 class object_reader {
  public:
   object_reader(bytes_view object, std::string_view name)
-      : bytes_(object), file_{name, error_code::corrupt_object, k_hint}
+      : bytes_(object),
+        file_{name, error_code::corrupt_object, "build it again, or copy it again in full"}
   {
   }
 

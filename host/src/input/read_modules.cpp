@@ -25,7 +25,7 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr char const* k_split = "split it into several files, each with fewer sources";
+constexpr char const* k_split_file = "split it into several files, each with fewer sources";
 
 byte_buffer copy(bytes_view bytes)
 {
@@ -104,13 +104,13 @@ class module_reader {
     if (modules_.size() == limits::k_modules)
       refuse_input(error_code::above_limit, name_,
                    detail::format("holds more than {} modules, the limit", limits::k_modules),
-                   k_split);
+                   k_split_file);
     for (auto const& entry : read_fatbin(bytes, name)) {
       size_in_all_ += entry.uncompressed_size;
       if (size_in_all_ > limits::k_input_bytes)
         refuse_input(error_code::above_limit, name_,
                      "its entries are above 4 GiB once decompressed, the limit for an input",
-                     k_split);
+                     k_split_file);
     }
     modules_.push_back({std::move(name), std::move(bytes)});
   }

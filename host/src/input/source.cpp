@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view k_bitcode = "BC\xC0\xDE";
 constexpr std::string_view k_wrapped_bitcode = "\xDE\xC0\x17\x0B";
 
-[[noreturn]] void refuse(std::string const& name, error_code code, std::string const& cause,
-                         char const* hint)
+[[noreturn]] void fail_source(std::string const& name, error_code code, std::string const& cause,
+                              char const* hint)
 {
   throw file_error(stage::compiler, {.message = detail::format("{}: {}", name, cause),
                                      .input = name,
@@ -41,12 +41,13 @@ void check_text(std::string_view text, std::string const& name)
   constexpr char const* k_hint = "save it as UTF-8 text";
   for (std::size_t offset = 0; offset < text.size();) {
     if (text[offset] == '\0')
-      refuse(name, error_code::invalid_source,
-             detail::format("line {} has a NUL byte", line_of(text, offset)), k_hint);
+      fail_source(name, error_code::invalid_source,
+                  detail::format("line {} has a NUL byte", line_of(text, offset)), k_hint);
     auto const size = detail::utf8_size(text.substr(offset));
     if (size == 0)
-      refuse(name, error_code::invalid_source,
-             detail::format("line {} has bytes that are not UTF-8", line_of(text, offset)), k_hint);
+      fail_source(name, error_code::invalid_source,
+                  detail::format("line {} has bytes that are not UTF-8", line_of(text, offset)),
+                  k_hint);
     offset += size;
   }
 }
@@ -55,8 +56,8 @@ void check_text(std::string_view text, std::string const& name)
 void check_bitcode(std::string_view text, std::string const& name)
 {
   if (std::filesystem::path(name).extension() == ".bc" && !begins_as_bitcode(text))
-    refuse(name, error_code::invalid_source, "is not LLVM bitcode",
-           "make it again, and name a text of LLVM IR .ll");
+    fail_source(name, error_code::invalid_source, "is not LLVM bitcode",
+                "make it again, and name a text of LLVM IR .ll");
 }
 
 source_language language_of(std::string_view text, std::filesystem::path const& name)
@@ -84,9 +85,9 @@ source source::read(std::filesystem::path const& path)
 source source::from_text(std::string text, std::string name)
 {
   if (text.size() > k_largest_source)
-    refuse(name, error_code::above_limit,
-           detail::format("has {} bytes; the limit is 16 MiB", text.size()),
-           "compile it with nvcc, which has no limit");
+    fail_source(name, error_code::above_limit,
+                detail::format("has {} bytes; the limit is 16 MiB", text.size()),
+                "compile it with nvcc, which has no limit");
   check_bitcode(text, name);
   if (!begins_as_bitcode(text)) check_text(text, name);
   auto const language = language_of(text, name);

@@ -48,7 +48,7 @@ struct start_request {
   helper_tool tool;
 };
 
-[[noreturn]] void fail(start_request const& start, int code)
+[[noreturn]] void fail_to_start(start_request const& start, int code)
 {
   auto const& program = start.program;
   auto const lacks_descriptors = code == EMFILE || code == ENFILE;
@@ -73,22 +73,23 @@ descriptor_pair own(std::array<int, 2> const& ends, start_request const& start)
   descriptor_pair pair{std::make_unique<descriptor>(avoid_standard_streams(ends[0])), nullptr};
   auto const code = errno;
   pair.theirs = std::make_unique<descriptor>(avoid_standard_streams(ends[1]));
-  if (pair.ours->get() < 0) fail(start, code);
-  if (pair.theirs->get() < 0) fail(start, errno);
+  if (pair.ours->get() < 0) fail_to_start(start, code);
+  if (pair.theirs->get() < 0) fail_to_start(start, errno);
   return pair;
 }
 
 descriptor_pair make_socket(start_request const& start)
 {
   std::array<int, 2> ends{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail(start, errno);
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
+    fail_to_start(start, errno);
   return own(ends, start);
 }
 
 descriptor_pair make_status_pipe(start_request const& start)
 {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail(start, errno);
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_to_start(start, errno);
   return own(ends, start);
 }
 
@@ -144,7 +145,7 @@ class spawn_settings {
     pid_t process = -1;
     auto const code = ::posix_spawn(&process, program.c_str(), &actions_, &attributes_,
                                     pointers_to(arguments).data(), pointers_to(environment).data());
-    if (code != 0) fail(start, code);
+    if (code != 0) fail_to_start(start, code);
     return process;
   }
 

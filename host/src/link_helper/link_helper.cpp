@@ -93,8 +93,8 @@ std::string hint_of_damage(link_request const& request)
       suspects);
 }
 
-[[noreturn]] void fail(link_request const& request, std::string const& cause,
-                       std::string const& code, std::string const& hint)
+[[noreturn]] void fail_link(link_request const& request, std::string const& cause,
+                            std::string const& code, std::string const& hint)
 {
   auto const names = names_of(request);
   throw link_error(stage::linker, {.message = detail::format("{}: {}", names, cause),
@@ -127,20 +127,21 @@ void throw_failure(message_header const& header, bytes_view body)
   throw link_error(failure.where, failure.details);
 }
 
-[[noreturn]] void fail(link_request const& request, helper_death const& death,
-                       time_limit const& limit)
+[[noreturn]] void fail_on_death(link_request const& request, helper_death const& death,
+                                time_limit const& limit)
 {
   if (death.reason == "ETIMEDOUT")
-    fail(request,
-         detail::format(
-             "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
-             seconds(limit.length())),
-         death.reason, k_raise_limit);
+    fail_link(
+        request,
+        detail::format(
+            "the link took longer than its time limit of {} s; nvJitLink's process was stopped",
+            seconds(limit.length())),
+        death.reason, k_raise_limit);
   if (death.reason == "EPROTO")
-    fail(request, detail::format("nvJitLink's process sent no valid reply: {}", death.cause),
-         death.reason, hint_of_damage(request));
-  fail(request, detail::format("nvJitLink's process died linking them ({})", death.reason),
-       death.reason, death.reason == "SIGKILL" ? k_killed : hint_of_damage(request));
+    fail_link(request, detail::format("nvJitLink's process sent no valid reply: {}", death.cause),
+              death.reason, hint_of_damage(request));
+  fail_link(request, detail::format("nvJitLink's process died linking them ({})", death.reason),
+            death.reason, death.reason == "SIGKILL" ? k_killed : hint_of_damage(request));
 }
 
 }  // namespace
@@ -279,10 +280,10 @@ try {
   throw_failure(reply.header, reply.body);
   return decode_product(reply.body);
 } catch (helper_death const& death) {
-  fail(request, death, limit);
+  fail_on_death(request, death, limit);
 } catch (protocol_error const& error) {
   (void)process_.end();
-  fail(request, helper_death{.reason = "EPROTO", .cause = error.what()}, limit);
+  fail_on_death(request, helper_death{.reason = "EPROTO", .cause = error.what()}, limit);
 }
 
 compile_reply link_helper::compile(program const& request, time_limit const& limit)

@@ -11,7 +11,7 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_magic = "FLK3";
+constexpr std::string_view k_message_magic = "FLK3";
 constexpr std::size_t k_digest_offset = 16;
 constexpr std::size_t k_size_offset = 48;
 constexpr std::size_t k_longest_text = std::size_t{64} << 10;
@@ -32,7 +32,7 @@ class writer : public sequence_writer {
  public:
   writer(message_kind kind, request_identity const& request)
   {
-    raw(k_magic.data(), k_magic.size());
+    raw(k_message_magic.data(), k_message_magic.size());
     number(static_cast<std::uint32_t>(kind));
     number(request.number);
     raw(request.digest.data(), request.digest.size());
@@ -162,8 +162,8 @@ byte_buffer encode(compile_reply const& reply, request_identity const& request)
 message_header decode_header(bytes_view header)
 {
   sequence_reader reader(header);
-  auto const magic = reader.view(k_magic.size());
-  if (std::memcmp(magic.data(), k_magic.data(), k_magic.size()) != 0)
+  auto const magic = reader.view(k_message_magic.size());
+  if (std::memcmp(magic.data(), k_message_magic.data(), k_message_magic.size()) != 0)
     throw protocol_error("the bytes are not a message");
   auto const kind = reader.number<std::uint32_t>();
   if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::compiled))

@@ -11,7 +11,7 @@
 namespace fatlink::detail {
 namespace {
 
-std::string describe(plan_argument const& argument)
+std::string describe_argument(plan_argument const& argument)
 {
   return detail::format("{}{}{}{}", to_string(argument.role),
                         argument.type ? " of " + to_string(*argument.type) : std::string(),
@@ -25,8 +25,8 @@ std::string describe(plan_argument const& argument)
 std::string describe_difference(plan_argument const& first, plan_argument const* changed)
 {
   if (changed == nullptr) return detail::format("has no argument {}", first.name);
-  auto const expected = describe(first);
-  auto const actual = describe(*changed);
+  auto const expected = describe_argument(first);
+  auto const actual = describe_argument(*changed);
   if (expected == actual) return {};
   return detail::format("has {} as {}, not as {}", first.name, actual, expected);
 }

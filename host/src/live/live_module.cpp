@@ -131,8 +131,8 @@ live_module::state& live_module::contents() const
 
 namespace {
 
-detail::swap_request request_of(device const& destination, std::vector<input> inputs, double ms,
-                                link_options link, swap_options const& options)
+detail::swap_request make_module_request(device const& destination, std::vector<input> inputs,
+                                         double ms, link_options link, swap_options const& options)
 {
   detail::swap_request request{.inputs = std::move(inputs), .link = std::move(link), .read_ms = ms};
   request.load = [destination](linked_image const& image) {
@@ -151,7 +151,7 @@ swap_report live_module::swap(std::vector<input> const& inputs, swap_options con
 {
   auto& swaps = contents().swaps;
   return swaps.swap(
-      request_of(swaps.destination(), inputs, 0, swaps.options_of(options.link), options));
+      make_module_request(swaps.destination(), inputs, 0, swaps.options_of(options.link), options));
 }
 
 swap_report live_module::swap_files(std::vector<std::string> const& inputs,
@@ -159,8 +159,8 @@ swap_report live_module::swap_files(std::vector<std::string> const& inputs,
 {
   auto& swaps = contents().swaps;
   auto [files, ms] = detail::find_inputs(inputs);
-  return swaps.swap(request_of(swaps.destination(), std::move(files), ms,
-                               swaps.options_of(options.link), options));
+  return swaps.swap(make_module_request(swaps.destination(), std::move(files), ms,
+                                        swaps.options_of(options.link), options));
 }
 
 untyped_live_kernel live_module::find_kernel(std::string const& name) const

@@ -154,8 +154,8 @@ launch_plan plan_for(std::vector<input> const& inputs, plan_swap_options const& 
                    error_code::missing_input);
 }
 
-detail::swap_request request_of(detail::swapper const& swaps, std::vector<input> inputs, double ms,
-                                plan_swap_options const& options)
+detail::swap_request make_plan_request(detail::swapper const& swaps, std::vector<input> inputs,
+                                       double ms, plan_swap_options const& options)
 {
   auto plan = plan_for(inputs, options);
   detail::swap_request request{
@@ -180,7 +180,7 @@ detail::swap_request request_of(detail::swapper const& swaps, std::vector<input>
 swap_report live_plan::swap(std::vector<input> const& inputs, plan_swap_options const& options)
 {
   auto& swaps = contents().swaps;
-  return swaps.swap(request_of(swaps, inputs, 0, options));
+  return swaps.swap(make_plan_request(swaps, inputs, 0, options));
 }
 
 swap_report live_plan::swap_files(std::vector<std::string> const& inputs,
@@ -188,7 +188,7 @@ swap_report live_plan::swap_files(std::vector<std::string> const& inputs,
 {
   auto& swaps = contents().swaps;
   auto [files, ms] = detail::find_inputs(inputs);
-  return swaps.swap(request_of(swaps, std::move(files), ms, options));
+  return swaps.swap(make_plan_request(swaps, std::move(files), ms, options));
 }
 
 launch_plan live_plan::plan() const

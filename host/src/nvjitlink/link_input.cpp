@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint64_t k_flags_64_bit_linux = 0x11;
 constexpr std::uint16_t k_ptx_major = 8;
 
-[[noreturn]] void refuse(std::string const& name, std::string const& cause)
+[[noreturn]] void refuse_form(std::string const& name, std::string const& cause)
 {
   throw format_error(
       0, {.message = detail::format("{}: {}; it is not passed to nvJitLink", name, cause),
@@ -47,9 +47,9 @@ link_input link_input::read(bytes_view bytes, std::string name)
 {
   auto const entries = read_fatbin(bytes, name);
   if (entries.size() != 1)
-    refuse(name, detail::format("holds {} entries instead of one", entries.size()));
+    refuse_form(name, detail::format("holds {} entries instead of one", entries.size()));
   auto written = write_fatbin(entries[0], name);
-  if (!std::ranges::equal(written, bytes)) refuse(name, "is not as fatlink writes it");
+  if (!std::ranges::equal(written, bytes)) refuse_form(name, "is not as fatlink writes it");
   return {std::move(name), std::move(written)};
 }
 

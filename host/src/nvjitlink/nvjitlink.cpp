@@ -28,7 +28,7 @@ bool look_up(detail::shared_library const& file, std::string const& name, Functi
 }
 
 /// Looks up all functions; returns the name of the first one that is missing, or empty.
-std::string bind_all(detail::shared_library const& file, nvjitlink::api& api)
+std::string bind_nvjitlink(detail::shared_library const& file, nvjitlink::api& api)
 {
   auto const need = [&](char const* name, auto& function) {
     return look_up(file, name, function) ? std::string{} : std::string(name);
@@ -64,7 +64,7 @@ struct nvjitlink::state {
     std::string problem;
     file = detail::load_library(candidate, problem);
     if (!file) return problem;
-    if (auto const missing = bind_all(file, api); !missing.empty())
+    if (auto const missing = bind_nvjitlink(file, api); !missing.empty())
       return detail::format("exports no {}", missing);
     if (api.version(&major, &minor) != 0 || major != k_major)
       return detail::format("is version {}.{}; CUDA {} is needed", major, minor, k_major);

@@ -21,7 +21,7 @@ constexpr auto k_longest_wait = std::chrono::seconds(10);
 
 thread_local int links_of_thread = 0;
 
-[[noreturn]] void refuse(std::string const& reason)
+[[noreturn]] void refuse_link(std::string const& reason)
 {
   throw unavailable_error(
       stage::linker, {.message = detail::format("nvJitLink cannot run in this process: {}", reason),
@@ -42,8 +42,8 @@ class link_gate {
   void enter()
   {
     std::lock_guard const lock(mutex_);
-    if (is_ending_) refuse("the process is ending");
-    if (was_forked_in_link_) refuse("it was forked while another thread was linking");
+    if (is_ending_) refuse_link("the process is ending");
+    if (was_forked_in_link_) refuse_link("it was forked while another thread was linking");
     ++running_;
     ++links_of_thread;
   }

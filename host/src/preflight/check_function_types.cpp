@@ -32,7 +32,7 @@ char const* verb_of(symbol_role role)
   return "defines";
 }
 
-std::string mismatch_hint(function_symbol const& a, function_symbol const& b)
+std::string advise_on_mismatch(function_symbol const& a, function_symbol const& b)
 {
   if ((a.role == symbol_role::kernel) != (b.role == symbol_role::kernel))
     return "a kernel is not a device function: rename one of the two";
@@ -46,7 +46,7 @@ std::string mismatch_hint(function_symbol const& a, function_symbol const& b)
                         a.input->file->name());
 }
 
-finding mismatch(function_symbol const& a, function_symbol const& b)
+finding refuse_types(function_symbol const& a, function_symbol const& b)
 {
   auto const [own, other] = describe_types(*a.function, *b.function);
   return {.id = finding_id::signature_mismatch,
@@ -55,7 +55,7 @@ finding mismatch(function_symbol const& a, function_symbol const& b)
           .symbol = a.function->name,
           .message = detail::format("{} {} {} and {} {} {}", a.input->file->name(), verb_of(a.role),
                                     own, b.input->file->name(), verb_of(b.role), other),
-          .hint = mismatch_hint(a, b)};
+          .hint = advise_on_mismatch(a, b)};
 }
 
 finding uncertain(function_symbol const& a, function_symbol const& b)
@@ -82,7 +82,7 @@ bool lacks_types(function_symbol const& hook, function_symbol const& definition)
          !hook.function->is_untyped && definition.function->is_untyped;
 }
 
-finding unchecked(function_symbol const& hook, function_symbol const& definition)
+finding make_unchecked_function(function_symbol const& hook, function_symbol const& definition)
 {
   return {
       .id = finding_id::unchecked_types,
@@ -231,7 +231,7 @@ class type_check {
     for (auto const& symbol : group.functions) {
       compare_with(references, symbol);
       if (lacks_types(*references.front(), symbol))
-        untyped_.add([&] { return unchecked(*references.front(), symbol); });
+        untyped_.add([&] { return make_unchecked_function(*references.front(), symbol); });
     }
     warn_if_unstated(*references.front(), group);
   }
@@ -265,7 +265,7 @@ class type_check {
   type_agreement report(function_symbol const& a, function_symbol const& b)
   {
     auto const agreement = agreement_of(a, b);
-    if (agreement == type_agreement::different) mismatches_.add([&] { return mismatch(a, b); });
+    if (agreement == type_agreement::different) mismatches_.add([&] { return refuse_types(a, b); });
     if (agreement == type_agreement::uncertain) uncertainties_.add([&] { return uncertain(a, b); });
     return agreement;
   }

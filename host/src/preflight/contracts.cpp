@@ -61,7 +61,7 @@ finding too_old(fatbin const& input, int format)
           .hint = detail::format("install a newer package {}", k_runtime_package)};
 }
 
-std::string describe(preflight_input const& input)
+std::string describe_contract(preflight_input const& input)
 {
   auto const& stated = *input.ident;
   return detail::format(
@@ -71,7 +71,7 @@ std::string describe(preflight_input const& input)
 }
 
 /// Whether it states a contract that this fatlink reads.
-bool states_contract(preflight_input const& input)
+bool states_known_contract(preflight_input const& input)
 {
   return input.ident && input.ident->format <= k_ident_format && !input.ident->contract.empty();
 }
@@ -90,7 +90,7 @@ std::string package_of(preflight_input const& input)
 }
 
 /// The packages to install, so that both have the newer contract or both the older one.
-std::string remedy(preflight_input const& older, preflight_input const& newer)
+std::string advise_install(preflight_input const& older, preflight_input const& newer)
 {
   auto const contract = contract_of(*newer.ident);
   if (!is_library(older))
@@ -115,24 +115,26 @@ std::string hint_for(preflight_input const& a, preflight_input const& b)
   if (a.ident->version == b.ident->version)
     return detail::format("install versions of {} and {} that are built against the same contract",
                           package_of(a), package_of(b));
-  return a.ident->version < b.ident->version ? remedy(a, b) : remedy(b, a);
+  return a.ident->version < b.ident->version ? advise_install(a, b) : advise_install(b, a);
 }
 
 /// Names the hook in which two contracts of one name and version differ.
 std::string describe_difference(preflight_input const& a, preflight_input const& b)
 {
   if (differ_in_size(a.ident->contract, b.ident->contract))
-    return detail::format("{}, for elements of {}, and {}, for elements of {}", describe(a),
-                          describe_elements(*a.ident), describe(b), describe_elements(*b.ident));
+    return detail::format("{}, for elements of {}, and {}, for elements of {}",
+                          describe_contract(a), describe_elements(*a.ident), describe_contract(b),
+                          describe_elements(*b.ident));
   auto const same_name =
       a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
   auto const hook = same_name ? differing_hook(*a.ident, *b.ident) : std::string{};
-  if (hook.empty()) return detail::format("{} and {}", describe(a), describe(b));
-  return detail::format("{}, which {}, and {}, which {}", describe(a),
-                        describe_hook(*a.ident, hook), describe(b), describe_hook(*b.ident, hook));
+  if (hook.empty()) return detail::format("{} and {}", describe_contract(a), describe_contract(b));
+  return detail::format("{}, which {}, and {}, which {}", describe_contract(a),
+                        describe_hook(*a.ident, hook), describe_contract(b),
+                        describe_hook(*b.ident, hook));
 }
 
-finding mismatch(preflight_input const& a, preflight_input const& b)
+finding make_contract_mismatch(preflight_input const& a, preflight_input const& b)
 {
   return {.id = finding_id::contract_mismatch,
           .severity = severity::error,
@@ -153,7 +155,7 @@ void check_versions(inputs_by_contract const& contracts, std::vector<finding>& f
     auto const& reference = *contract.second.front();
     for (auto const* input : contract.second)
       if (!same_contract(*reference.ident, *input->ident))
-        mismatches.add([&] { return mismatch(reference, *input); });
+        mismatches.add([&] { return make_contract_mismatch(reference, *input); });
   }
   mismatches.finish();
 }
@@ -182,7 +184,7 @@ void add_shared_hooks(symbol_index const& symbols, preflight_input const& define
       auto const is_caller =
           use.role == symbol_role::hook ||
           (role == symbol_role::definition && use.role == symbol_role::weak_definition);
-      if (is_caller && states_contract(*use.input) &&
+      if (is_caller && states_known_contract(*use.input) &&
           use.input->ident->contract != definer.ident->contract)
         shared[{use.input, &definer}].push_back(function.name);
     }
@@ -219,7 +221,8 @@ void check_shared_hooks(symbol_index const& symbols, input_pair const& pair,
     std::string const hook(name);
     auto const called = may_declare(*caller.ident, hook);
     auto const defined = may_declare(*definer.ident, hook);
-    if (called && defined) return mismatches.add([&] { return mismatch(caller, definer); });
+    if (called && defined)
+      return mismatches.add([&] { return make_contract_mismatch(caller, definer); });
     if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });
     if (defined) untyped_hooks.add([&] { return untyped(symbols, caller, definer, hook); });
   }
@@ -239,7 +242,8 @@ void check_strays(symbol_index const& symbols, input_pointers const& contracted,
     if (counterpart == contracted.end() || !reported.insert({stray, *counterpart}).second) continue;
     auto const swapped = is_library(*stray) && !is_library(**counterpart);
     mismatches.add([&] {
-      return swapped ? mismatch(*stray, **counterpart) : mismatch(**counterpart, *stray);
+      return swapped ? make_contract_mismatch(*stray, **counterpart)
+                     : make_contract_mismatch(**counterpart, *stray);
     });
   }
   mismatches.finish();

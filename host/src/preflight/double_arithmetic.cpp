@@ -60,7 +60,7 @@ try {
   return {};  // a link reports it
 }
 
-finding describe(ptx::double_arithmetic const& use, std::string const& file)
+finding make_warning(ptx::double_arithmetic const& use, std::string const& file)
 {
   auto const place = use.place.empty() ? detail::format("line {} of the PTX", use.line) : use.place;
   return {
@@ -88,7 +88,7 @@ std::vector<finding> find_double_arithmetic(fatbin const& module)
     for (auto const& use : read_uses(entry, module.name()))
       if (std::binary_search(names.begin(), names.end(), use.function) &&
           known.insert(use.function).second)
-        findings.push_back(describe(use, module.name()));
+        findings.push_back(make_warning(use, module.name()));
   }
   return findings;
 }

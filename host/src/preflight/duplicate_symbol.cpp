@@ -16,7 +16,7 @@ std::string removal(module_name const& member)
 }
 
 /// `a` and `b` differ.
-std::string remedy(std::string const& a, std::string const& b)
+std::string advise_removal(std::string const& a, std::string const& b)
 {
   auto const first = parse_module_name(a);
   auto const second = parse_module_name(b);
@@ -43,8 +43,8 @@ finding duplicate_symbol(std::string const& name, std::string const& a, std::str
                                                a, file)
                               : detail::format("{} is defined by {} and by {}", name, a, b),
           .hint = is_twice  ? detail::format("pass {} once", file)
-                  : is_hook ? remedy(a, b)
-                            : remedy(a, b) + ", or declare what is private static"};
+                  : is_hook ? advise_removal(a, b)
+                            : advise_removal(a, b) + ", or declare what is private static"};
 }
 
 }  // namespace fatlink::detail

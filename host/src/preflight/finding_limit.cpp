@@ -26,9 +26,9 @@ void finding_limit::finish()
   report_.push_back(std::move(*rest_));
 }
 
-std::string list_names(std::vector<std::string> const& names)
+std::string list_names(std::vector<std::string> const& names, std::size_t most)
 {
-  auto const count = std::min(names.size(), limits::k_listed_names);
+  auto const count = std::min(names.size(), most);
   auto const end = names.begin() + static_cast<std::ptrdiff_t>(count);
   auto const unlisted = names.size() - count;
   return detail::format("{}{}", fmt::join(names.begin(), end, ", "),

@@ -3,11 +3,13 @@
 // limits::k_findings of one id, and one more that states how many are not listed.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "fatlink/preflight.hpp"
+#include "util/limits.hpp"
 
 namespace fatlink::detail {
 
@@ -42,7 +44,8 @@ class finding_limit {
   std::size_t count_ = 0;
 };
 
-/// "a, b, c"; after limits::k_listed_names of them "and 2 more".
-std::string list_names(std::vector<std::string> const& names);
+/// "a, b, c"; after `most` of them "and 2 more".
+std::string list_names(std::vector<std::string> const& names,
+                       std::size_t most = limits::k_listed_names);
 
 }  // namespace fatlink::detail

@@ -62,7 +62,7 @@ bool is_body(symbol_role role)
 }
 
 /// One is used as a float and the other as an integer.
-bool kinds_differ(ptx_parameter const& a, ptx_parameter const& b)
+bool access_kinds_differ(ptx_parameter const& a, ptx_parameter const& b)
 {
   auto const kind_a = kind_of(a.accessed_as);
   auto const kind_b = kind_of(b.accessed_as);
@@ -74,7 +74,7 @@ bool kinds_differ(ptx_parameter const& a, ptx_parameter const& b)
 /// integer if the source uses its bits, and rarely 8 or 16.
 type_agreement compare_read(ptx_parameter const& read, ptx_parameter const& passed)
 {
-  if (!kinds_differ(read, passed)) return type_agreement::same;
+  if (!access_kinds_differ(read, passed)) return type_agreement::same;
   return kind_of(read.accessed_as) == scalar_kind::narrow_integer ? type_agreement::different
                                                                   : type_agreement::uncertain;
 }
@@ -85,8 +85,8 @@ type_agreement compare_parameter(function_symbol const& a, function_symbol const
   auto const& parameter_a = a.function->parameters[position];
   auto const& parameter_b = b.function->parameters[position];
   if (!is_body(a.role) && !is_body(b.role))
-    return kinds_differ(parameter_a, parameter_b) ? type_agreement::different
-                                                  : type_agreement::same;
+    return access_kinds_differ(parameter_a, parameter_b) ? type_agreement::different
+                                                         : type_agreement::same;
   return std::max(is_body(a.role) ? compare_read(parameter_a, parameter_b) : type_agreement::same,
                   is_body(b.role) ? compare_read(parameter_b, parameter_a) : type_agreement::same);
 }
@@ -94,7 +94,7 @@ type_agreement compare_parameter(function_symbol const& a, function_symbol const
 bool results_differ(ptx_function const& a, ptx_function const& b)
 {
   for (std::size_t i = 0; i < a.results.size(); ++i)
-    if (kinds_differ(a.results[i], b.results[i])) return true;
+    if (access_kinds_differ(a.results[i], b.results[i])) return true;
   return false;
 }
 

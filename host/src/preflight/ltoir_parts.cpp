@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks that an LTO link has something to compile: libNVVM refuses a program without a module.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 
+#include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -13,18 +12,8 @@ namespace {
 
 constexpr std::size_t k_listed_inputs = 3;
 
-/// "a.ptx, b.ptx, c.ptx and 2 more"
-std::string list_names(std::vector<std::string> const& names)
-{
-  auto const count = std::min(names.size(), k_listed_inputs);
-  auto const rest = names.size() - count;
-  return detail::format("{}{}",
-                        fmt::join(names.begin(), names.begin() + std::ptrdiff_t(count), ", "),
-                        rest == 0 ? "" : detail::format(" and {} more", rest));
-}
-
 /// The mode that links the inputs as they are.
-std::string remedy(preflight_inputs const& inputs, preflight_request const& request)
+std::string advise_mode(preflight_inputs const& inputs, preflight_request const& request)
 {
   auto const links_in = [&](link_mode mode) {
     return std::ranges::all_of(inputs, [&](preflight_input const& input) {
@@ -55,8 +44,8 @@ void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& 
        .files = names,
        .message = detail::format("{}: no LTO-IR to link; an lto link needs one input with it, also "
                                  "if calls are allowed",
-                                 list_names(names)),
-       .hint = remedy(inputs, request)});
+                                 list_names(names, k_listed_inputs)),
+       .hint = advise_mode(inputs, request)});
 }
 
 }  // namespace fatlink::detail

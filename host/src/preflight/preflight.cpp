@@ -13,7 +13,7 @@
 namespace fatlink {
 namespace {
 
-detail::preflight_input describe(fatbin const& input, preflight_request const& request)
+detail::preflight_input describe_input(fatbin const& input, preflight_request const& request)
 {
   return {.file = &input,
           .interface = interface_of(input, detail::choice_of(request)),
@@ -82,7 +82,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   check_target(request.target);
   check_link_mode(request.mode);
   detail::preflight_inputs described;
-  for (auto const& input : inputs) described.push_back(describe(input, request));
+  for (auto const& input : inputs) described.push_back(describe_input(input, request));
 
   std::vector<finding> findings;
   detail::check_entries(described, request, findings);

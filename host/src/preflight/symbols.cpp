@@ -37,8 +37,8 @@ name_search search_definitions(preflight_inputs const& inputs, symbol_index cons
   return name_search(std::move(names), name_search::prefixes::are_compared);
 }
 
-std::string missing_hint(preflight_inputs const& inputs, symbol_index const& symbols,
-                         name_search& definitions, ptx_function const& hook)
+std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& symbols,
+                           name_search& definitions, ptx_function const& hook)
 {
   auto const& group = symbols.find(hook.name);
   for (auto const& variable : group.variables)
@@ -63,8 +63,9 @@ std::string missing_hint(preflight_inputs const& inputs, symbol_index const& sym
   return advice + "; a definition that is inline or static does not count, nvcc removes it";
 }
 
-finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
-                name_search& definitions, preflight_input const& library, ptx_function const& hook)
+finding make_missing_hook(preflight_inputs const& inputs, symbol_index const& symbols,
+                          name_search& definitions, preflight_input const& library,
+                          ptx_function const& hook)
 {
   return {.id = finding_id::missing_hook,
           .severity = severity::error,
@@ -72,7 +73,7 @@ finding missing(preflight_inputs const& inputs, symbol_index const& symbols,
           .symbol = hook.name,
           .message = detail::format("{} calls {}, which is defined by no input",
                                     library.file->name(), to_string(hook)),
-          .hint = missing_hint(inputs, symbols, definitions, hook)};
+          .hint = advise_on_hook(inputs, symbols, definitions, hook)};
 }
 
 }  // namespace
@@ -90,7 +91,8 @@ void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
       if (is_system_function(hook.name) || is_function_defined(group) ||
           group.has(symbol_role::kernel))
         continue;
-      missing_hooks.add([&] { return missing(inputs, symbols, definitions, input, hook); });
+      missing_hooks.add(
+          [&] { return make_missing_hook(inputs, symbols, definitions, input, hook); });
     }
   missing_hooks.finish();
 }

@@ -13,7 +13,7 @@
 namespace fatlink::detail {
 namespace {
 
-std::string describe(preflight_input const& input, preflight_request const& request)
+std::string describe_opaque(preflight_input const& input, preflight_request const& request)
 {
   auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   return detail::format("{} holds LTO-IR for {} and no PTX that states its types",
@@ -28,7 +28,7 @@ bool is_raw(preflight_input const& input)
          is_ltoir(entries.front().payload);
 }
 
-std::string remedy(preflight_input const& input, preflight_request const& request)
+std::string advise_compile(preflight_input const& input, preflight_request const& request)
 {
   auto const name = linked_entry(*input.file, choice_of(request))->target.name();
   if (is_raw(input))
@@ -49,11 +49,12 @@ finding unreadable(preflight_input const& input, preflight_request const& reques
           .files = {input.file->name()},
           .message = detail::format("{}; only the link compares them, by number and width of the "
                                     "parameters (float and int are alike)",
-                                    describe(input, request)),
-          .hint = remedy(input, request)};
+                                    describe_opaque(input, request)),
+          .hint = advise_compile(input, request)};
 }
 
-finding unchecked(std::vector<preflight_input> const& inputs, preflight_request const& request)
+finding make_unchecked_types(std::vector<preflight_input> const& inputs,
+                             preflight_request const& request)
 {
   std::vector<std::string> names;
   for (auto const& input : inputs) names.push_back(input.file->name());
@@ -63,7 +64,7 @@ finding unchecked(std::vector<preflight_input> const& inputs, preflight_request 
           .message = detail::format("{}: no input states the types of its functions: each holds "
                                     "LTO-IR without PTX of the same architecture",
                                     fmt::join(names, ", ")),
-          .hint = remedy(inputs.back(), request)};
+          .hint = advise_compile(inputs.back(), request)};
 }
 
 }  // namespace
@@ -73,7 +74,7 @@ void check_types(preflight_inputs const& inputs, preflight_request const& reques
 {
   auto const is_opaque = [](preflight_input const& input) { return input.is_opaque; };
   if (inputs.size() > 1 && std::all_of(inputs.begin(), inputs.end(), is_opaque))
-    return findings.push_back(unchecked(inputs, request));
+    return findings.push_back(make_unchecked_types(inputs, request));
   for (auto const& input : inputs)
     if (input.is_opaque) findings.push_back(unreadable(input, request));
 }

@@ -101,7 +101,7 @@ finding replaced(preflight_input const& library, ptx_function const& hook,
 }
 
 /// Whether the contract of `library` states that others may define the function.
-bool is_hook(preflight_input const& library, ptx_function const& function)
+bool states_hook(preflight_input const& library, ptx_function const& function)
 {
   return library.ident && library.ident->hooks.contains(function.name);
 }
@@ -121,7 +121,7 @@ void check_unpassed_arguments(preflight_inputs const& inputs, symbol_index const
         (reads_unpassed(function, *transform->function) ? errors : warnings).add([&] {
           return replaced(library, function, *transform);
         });
-      else if (request.mode != link_mode::lto && is_hook(library, function) &&
+      else if (request.mode != link_mode::lto && states_hook(library, function) &&
                !group.has_other(symbol_role::definition, library))
         warnings.add([&] {
           return unpassed(library, function,

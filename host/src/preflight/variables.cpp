@@ -30,8 +30,8 @@ char const* declaration_of(ptx_variable const& variable)
   return variable.space == "shared" ? "__shared__" : "__device__";
 }
 
-std::string missing_hint(name_search& unclaimed, symbol_group const& group,
-                         ptx_variable const& variable)
+std::string advise_on_variable(name_search& unclaimed, symbol_group const& group,
+                               ptx_variable const& variable)
 {
   for (auto const& function : group.functions)
     return detail::format("{} has a function of that name: define a variable",
@@ -42,7 +42,8 @@ std::string missing_hint(name_search& unclaimed, symbol_group const& group,
                         declaration_of(variable), variable.name);
 }
 
-finding missing(name_search& unclaimed, variable_symbol const& symbol, symbol_group const& group)
+finding make_missing_variable(name_search& unclaimed, variable_symbol const& symbol,
+                              symbol_group const& group)
 {
   auto const& variable = *symbol.variable;
   return {.id = finding_id::missing_variable,
@@ -51,7 +52,7 @@ finding missing(name_search& unclaimed, variable_symbol const& symbol, symbol_gr
           .symbol = variable.name,
           .message = detail::format("{} declares {}, which no input defines",
                                     symbol.input->file->name(), to_string(variable)),
-          .hint = missing_hint(unclaimed, group, variable)};
+          .hint = advise_on_variable(unclaimed, group, variable)};
 }
 
 /// Bytes of `variable` as far as its type's name tells: 0 where it does not.
@@ -67,7 +68,7 @@ unsigned long bytes_of(ptx_variable const& variable)
 }
 
 /// A float and an integer. Arrays and structs are bytes, which tell neither.
-bool kinds_differ(ptx_variable const& a, ptx_variable const& b)
+bool type_kinds_differ(ptx_variable const& a, ptx_variable const& b)
 {
   if (a.is_coarse || b.is_coarse) return false;
   if (a.type.starts_with('b') || b.type.starts_with('b')) return false;
@@ -93,10 +94,10 @@ bool types_differ(variable_symbol const& a, variable_symbol const& b)
   if (!is_coarse && variable_a.is_managed != variable_b.is_managed) return true;
   if (is_under_aligned(a, b)) return true;
   if (variable_a.is_unsized || variable_b.is_unsized) return false;
-  return bytes_of(variable_a) != bytes_of(variable_b) || kinds_differ(variable_a, variable_b);
+  return bytes_of(variable_a) != bytes_of(variable_b) || type_kinds_differ(variable_a, variable_b);
 }
 
-std::string describe(variable_symbol const& symbol, with_alignment alignment)
+std::string describe_variable(variable_symbol const& symbol, with_alignment alignment)
 {
   return detail::format("{} {} {}", symbol.input->file->name(),
                         symbol.is_external         ? "declares"
@@ -105,14 +106,15 @@ std::string describe(variable_symbol const& symbol, with_alignment alignment)
                         to_string(*symbol.variable, alignment));
 }
 
-finding mismatch(variable_symbol const& a, variable_symbol const& b)
+finding make_variable_mismatch(variable_symbol const& a, variable_symbol const& b)
 {
   auto const alignment = is_under_aligned(a, b) ? with_alignment::yes : with_alignment::no;
   return {.id = finding_id::signature_mismatch,
           .severity = severity::error,
           .files = {a.input->file->name(), b.input->file->name()},
           .symbol = a.variable->name,
-          .message = detail::format("{} and {}", describe(a, alignment), describe(b, alignment)),
+          .message = detail::format("{} and {}", describe_variable(a, alignment),
+                                    describe_variable(b, alignment)),
           .hint = "declare and define it with one type, size, alignment and memory space"};
 }
 
@@ -141,7 +143,7 @@ void check_variables(preflight_inputs const& inputs, symbol_index const& symbols
     if (group.is_variable_defined) continue;
     for (auto const& symbol : group.variables)
       if (!is_dynamic_shared(*symbol.variable))
-        missing_variables.add([&] { return missing(unclaimed, symbol, group); });
+        missing_variables.add([&] { return make_missing_variable(unclaimed, symbol, group); });
   }
   missing_variables.finish();
 }
@@ -154,7 +156,7 @@ void check_variable_types(symbol_index const& symbols, std::vector<finding>& fin
     if (reference == nullptr) continue;
     for (auto const& symbol : group.variables)
       if (&symbol != reference && types_differ(*reference, symbol))
-        mismatches.add([&] { return mismatch(*reference, symbol); });
+        mismatches.add([&] { return make_variable_mismatch(*reference, symbol); });
   }
   mismatches.finish();
 }

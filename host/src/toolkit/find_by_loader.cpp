@@ -16,7 +16,7 @@ namespace {
 
 constexpr char const* k_cache = "/etc/ld.so.cache";
 constexpr std::uint64_t k_most_cache = std::uint64_t{64} << 20;
-constexpr std::string_view k_magic = "glibc-ld.so.cache1.1";
+constexpr std::string_view k_cache_magic = "glibc-ld.so.cache1.1";
 constexpr std::uint64_t k_header = 48;
 constexpr std::uint64_t k_entry = 24;      // i32 flags, u32 name, u32 path, u32 os, u64 hwcap
 constexpr std::int32_t k_x86_64 = 0x0303;  // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6
@@ -72,8 +72,8 @@ std::optional<std::string> look_in(std::vector<place> const& folders, bool defau
 std::optional<std::string> find_in_loader_cache(bytes_view bytes, std::string const& name)
 try {
   byte_reader const cache(bytes);
-  if (cache.text(0, k_magic.size()) != k_magic) return std::nullopt;
-  auto const count = cache.read<std::uint32_t>(k_magic.size());
+  if (cache.text(0, k_cache_magic.size()) != k_cache_magic) return std::nullopt;
+  auto const count = cache.read<std::uint32_t>(k_cache_magic.size());
   (void)cache.view(k_header, count * k_entry);
   for (auto entry = k_header; entry < k_header + count * k_entry; entry += k_entry) {
     if (cache.read<std::int32_t>(entry) != k_x86_64 || cache.read<std::uint64_t>(entry + 16) != 0)

@@ -6,12 +6,8 @@
 namespace fatlink::detail {
 namespace {
 
-struct destroyer {
-  nvrtc_functions const* api;
-  using pointer = nvrtc_functions::program;
-  void operator()(pointer handle) const noexcept { api->destroy(&handle); }
-};
-using program_handle = std::unique_ptr<struct nvrtc_program_state, destroyer>;
+using program_handle =
+    std::unique_ptr<struct nvrtc_program_state, program_destroyer<nvrtc_functions>>;
 
 std::vector<char const*> pointers_to(std::vector<std::string> const& texts)
 {

@@ -6,15 +6,9 @@
 namespace fatlink::detail {
 namespace {
 
-struct destroyer {
-  nvvm_functions const* api;
-  using pointer = nvvm_functions::program;
-  void operator()(pointer handle) const noexcept { api->destroy(&handle); }
-};
-
-class session {
+class nvvm_session {
  public:
-  explicit session(nvvm_functions const& api) : api_(api), handle_(nullptr, {&api})
+  explicit nvvm_session(nvvm_functions const& api) : api_(api), handle_(nullptr, {&api})
   {
     nvvm_functions::program raw = nullptr;
     code_ = api.create(&raw);
@@ -73,7 +67,7 @@ class session {
   }
 
   nvvm_functions const& api_;
-  std::unique_ptr<struct nvvm_program_state, destroyer> handle_;
+  std::unique_ptr<struct nvvm_program_state, program_destroyer<nvvm_functions>> handle_;
   int code_ = 0;
 };
 
@@ -83,7 +77,7 @@ std::vector<compile_product> compile_with_nvvm(nvvm const& compiler, program con
 {
   std::vector<compile_product> products;
   for (auto const& call : subject.compiles) {
-    products.push_back(session(compiler.functions()).compile(subject, call.options));
+    products.push_back(nvvm_session(compiler.functions()).compile(subject, call.options));
     if (!products.back().code.empty()) break;
   }
   return products;

@@ -31,7 +31,7 @@ vendor_library const& builtins_library()
 }
 
 /// Looks up all functions; returns the first that is missing, or empty.
-std::string bind_all(shared_library const& file, nvrtc_functions& api)
+std::string bind_nvrtc(shared_library const& file, nvrtc_functions& api)
 {
   (void)bind(file, "nvrtcInstallBundledHeaders", api.install_headers);
   for (auto const& missing :
@@ -145,7 +145,7 @@ std::string nvrtc::load(library_candidate const& candidate)
 {
   auto problem = open_library(candidate, nvrtc_library(), "nvrtcCompileProgram", opened_);
   if (!problem.empty()) return problem;
-  if (auto const missing = bind_all(opened_.file, functions_); !missing.empty())
+  if (auto const missing = bind_nvrtc(opened_.file, functions_); !missing.empty())
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);

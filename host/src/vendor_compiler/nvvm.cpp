@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Looks up all functions; returns the first that is missing, or empty.
-std::string bind_all(shared_library const& file, nvvm_functions& api)
+std::string bind_nvvm(shared_library const& file, nvvm_functions& api)
 {
   for (auto const& missing :
        {bind(file, "nvvmCreateProgram", api.create), bind(file, "nvvmDestroyProgram", api.destroy),
@@ -68,7 +68,7 @@ std::string nvvm::load(library_candidate const& candidate)
 {
   auto problem = open_library(candidate, nvvm_library(), "nvvmCompileProgram", opened_);
   if (!problem.empty()) return problem;
-  if (auto const missing = bind_all(opened_.file, functions_); !missing.empty())
+  if (auto const missing = bind_nvvm(opened_.file, functions_); !missing.empty())
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 2)
     return detail::format("has interface {}.{}; version 2 is needed", major_, minor_);

@@ -40,6 +40,14 @@ struct compile_product {
   byte_buffer cubin = {};
 };
 
+/// Destroys a compiler's program; `Functions` are those of the compiler.
+template <typename Functions>
+struct program_destroyer {
+  Functions const* api;
+  using pointer = typename Functions::program;
+  void operator()(pointer handle) const noexcept { api->destroy(&handle); }
+};
+
 /// The most bytes of a compiler's log that are kept; the rest is cut.
 constexpr std::size_t k_longest_compile_log = std::size_t{256} << 10;
 

@@ -29,7 +29,7 @@ std::byte const* source_of(warp& w, operation const& o, unsigned lane, unsigned 
 
 /// a: the source; b: the target; c: bytes that exist, the others are zero; e: a predicate, to
 /// ignore the source; immediate: bytes that are written.
-void copy(warp& w, operation const& o, lane_mask mask)
+void add_copy(warp& w, operation const& o, lane_mask mask)
 {
   auto const size = static_cast<unsigned>(o.immediate);
   auto const ignored = w.predicate(o.e);
@@ -71,7 +71,7 @@ void wait_all(warp& w, operation const&, lane_mask mask)
 }
 
 /// a: the mbarrier; flags: 1 with .noinc. The copies of the thread are complete then.
-void arrive(warp& w, operation const& o, lane_mask mask)
+void arrive_after_copies(warp& w, operation const& o, lane_mask mask)
 {
   for (; mask != 0; mask &= mask - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
@@ -114,7 +114,7 @@ void decode_copy(decoding& d)
   auto const size_of_source = take_source_size(d, size, d.count() - policy);
   auto const target = emit_generic_address(d, d.operand(0), space::shared);
   auto const source = emit_generic_address(d, d.operand(1), space::global);
-  auto& o = d.emit(&copy);
+  auto& o = d.emit(&add_copy);
   o.a = source;
   o.b = target;
   o.c = size_of_source.available;
@@ -159,7 +159,7 @@ void decode_copy_arrival(decoding& d)
   auto const space = take_space(d);
   d.expect_count(1, 1);
   auto const address = emit_generic_address(d, d.operand(0), space);
-  auto& o = d.emit(&arrive);
+  auto& o = d.emit(&arrive_after_copies);
   o.a = address;
   o.flags = is_noinc ? 1 : 0;
 }

@@ -65,7 +65,7 @@ void copy_units(warp& w, operation const& o, unsigned lane, bulk_addresses const
   }
 }
 
-void copy(warp& w, operation const& o, lane_mask mask)
+void copy_bulk(warp& w, operation const& o, lane_mask mask)
 {
   each_bulk(w, o, mask, [&](unsigned lane, bulk_addresses const& addresses, std::uint32_t size) {
     copy_units(w, o, lane, addresses, size);
@@ -137,7 +137,7 @@ operation& emit_bulk(decoding& d, handler run, bulk_shape const& shape)
   return o;
 }
 
-bulk_shape take_shape(decoding& d)
+bulk_shape take_bulk_shape(decoding& d)
 {
   bulk_shape shape;
   shape.target = take_space(d);
@@ -186,7 +186,7 @@ void decode_bulk_copy(decoding& d)
     if (d.take("tensor")) d.refuse_feature("tensor maps (TMA)");
     return decode_prefetch(d);
   }
-  auto const shape = take_shape(d);
+  auto const shape = take_bulk_shape(d);
   auto const policy = take_cache_policy(d);
   auto const is_multicast = (shape.flags & k_is_multicast) != 0;
   if (is_multicast && shape.source != space::global)
@@ -195,7 +195,7 @@ void decode_bulk_copy(decoding& d)
       3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + (is_multicast ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
   auto const blocks = is_multicast ? d.source(4, type::b16) : k_no_operand;
-  auto& o = emit_bulk(d, is_multicast ? &copy_to_many : &copy, shape);
+  auto& o = emit_bulk(d, is_multicast ? &copy_to_many : &copy_bulk, shape);
   o.d = blocks;
 }
 
@@ -203,7 +203,7 @@ void decode_bulk_reduction(decoding& d)
 {
   if (d.take("tensor")) d.refuse_feature("tensor maps (TMA)");
   auto const type = d.take_type();
-  auto const shape = take_shape(d);
+  auto const shape = take_bulk_shape(d);
   if ((shape.flags & k_is_multicast) != 0) d.refuse("a reduction has no .multicast::cluster");
   auto const policy = take_cache_policy(d);
   take_no_flush(d, type);

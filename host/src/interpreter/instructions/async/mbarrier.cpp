@@ -42,7 +42,7 @@ void invalidate(warp& w, operation const& o, lane_mask mask)
   each_mbarrier(w, o, mask, [](mbarrier_object& mbarrier, unsigned) { mbarrier.invalidate(); });
 }
 
-void arrive(warp& w, operation const& o, lane_mask mask)
+void arrive_at_mbarrier(warp& w, operation const& o, lane_mask mask)
 {
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
@@ -131,7 +131,7 @@ void decode_arrive(decoding& d, bool drops)
   auto const number = d.count() == 3 ? d.source(2, type::u32) : one;
   auto const address = emit_generic_address(d, d.operand(1), space);
   auto const result = d.destination(0, type::b64);
-  auto& o = d.emit(&arrive);
+  auto& o = d.emit(&arrive_at_mbarrier);
   o.d = result;
   o.a = address;
   o.b = has_bytes ? one : number;
@@ -140,7 +140,7 @@ void decode_arrive(decoding& d, bool drops)
             (has_bytes ? k_has_bytes : 0U);
 }
 
-void decode_bytes(decoding& d, bool expects)
+void decode_byte_count(decoding& d, bool expects)
 {
   (void)take_order(d);
   take_scope(d);
@@ -188,8 +188,8 @@ void decode_mbarrier_instruction(decoding& d)
   if (d.take("inval")) return decode_invalidate(d);
   if (d.take("arrive")) return decode_arrive(d, false);
   if (d.take("arrive_drop")) return decode_arrive(d, true);
-  if (d.take("expect_tx")) return decode_bytes(d, true);
-  if (d.take("complete_tx")) return decode_bytes(d, false);
+  if (d.take("expect_tx")) return decode_byte_count(d, true);
+  if (d.take("complete_tx")) return decode_byte_count(d, false);
   if (d.take("test_wait")) return decode_wait(d, false);
   if (d.take("try_wait")) return decode_wait(d, true);
   if (d.take("pending_count")) return decode_pending_count(d);

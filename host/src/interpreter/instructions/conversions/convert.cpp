@@ -187,7 +187,7 @@ handler for_real(decoding const& d, type type, Make const& make)
   }
 }
 
-handler pick(decoding const& d, type target, type source)
+handler pick_conversion(decoding const& d, type target, type source)
 {
   if (target == type::f32 && source == type::bf16) return for_host<&widen_bfloat>();
   if (is_float(target) && is_float(source))
@@ -212,7 +212,7 @@ handler pick(decoding const& d, type target, type source)
 }
 
 /// `may_be_integral`: whether .rni, .rzi, … are possible, too.
-void take_rounding(decoding& d, conversion& conversion, bool may_be_integral)
+void take_cvt_rounding(decoding& d, conversion& conversion, bool may_be_integral)
 {
   struct mode {
     std::string_view word;
@@ -234,15 +234,15 @@ conversion take_modifiers(decoding& d, type target, type source)
 {
   conversion conversion;
   auto const is_pair = target == type::f16x2 || target == type::bf16x2;
-  if (is_float(source) || is_float(target)) take_rounding(d, conversion, is_float(source));
+  if (is_float(source) || is_float(target)) take_cvt_rounding(d, conversion, is_float(source));
   if (!is_pair && (source == type::f32 || target == type::f32)) conversion.ftz = d.take("ftz");
   if (!is_pair) conversion.saturate = d.take("sat");
   if (source == type::f32 && is_half(target)) conversion.relu = d.take("relu");
   return conversion;
 }
 
-void emit(decoding& d, handler run, conversion const& conversion, operand_offset result,
-          operand_offset a, operand_offset b)
+void emit_conversion(decoding& d, handler run, conversion const& conversion, operand_offset result,
+                     operand_offset a, operand_offset b)
 {
   auto& o = d.emit(run);
   o.d = result;
@@ -252,7 +252,7 @@ void emit(decoding& d, handler run, conversion const& conversion, operand_offset
 }
 
 /// The type of the register `operand`, which may be wider than `type`, the instruction's type.
-type register_type(decoding const& d, syntax::operand const& operand, type type)
+type choose_register_type(decoding const& d, syntax::operand const& operand, type type)
 {
   auto const width = d.width_of(operand);
   if (width <= size_of(type)) return type;
@@ -268,7 +268,7 @@ void decode_pair(decoding& d, type target, type source, conversion const& conver
   auto const b = d.source(2, source);
   auto const run = target == type::f16x2 ? for_host<&pair_of_halves<binary16>>()
                                          : for_host<&pair_of_halves<bfloat16>>();
-  emit(d, run, conversion, d.destination(0, target), a, b);
+  emit_conversion(d, run, conversion, d.destination(0, target), a, b);
 }
 
 void decode_cvt(decoding& d)
@@ -280,13 +280,14 @@ void decode_cvt(decoding& d)
   if (target == type::f16x2 || target == type::bf16x2)
     return decode_pair(d, target, source, conversion);
   d.expect_count(2, 2);
-  auto const source_type = register_type(d, d.operand(1), source);
-  auto const result_type = is_float(target) ? target : register_type(d, d.operand(0), target);
+  auto const source_type = choose_register_type(d, d.operand(1), source);
+  auto const result_type =
+      is_float(target) ? target : choose_register_type(d, d.operand(0), target);
   conversion.source_stride = static_cast<std::uint8_t>(std::max(size_of(source_type), 2U));
   conversion.result_stride = static_cast<std::uint8_t>(std::max(size_of(result_type), 2U));
   auto const a = d.source(1, source_type);
   auto const result = d.destination(0, result_type);
-  emit(d, pick(d, target, source), conversion, result, a, k_no_operand);
+  emit_conversion(d, pick_conversion(d, target, source), conversion, result, a, k_no_operand);
 }
 
 }  // namespace

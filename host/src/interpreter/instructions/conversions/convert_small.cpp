@@ -111,14 +111,14 @@ void bfloats_of_scales(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-void emit(decoding& d, handler run, type result, std::initializer_list<type> sources,
-          std::uint32_t flags)
+void emit_with_flags(decoding& d, handler run, type result, std::initializer_list<type> sources,
+                     std::uint32_t flags)
 {
   d.emit(run, result, sources).flags = flags;
 }
 
 /// Two values of 4 bits are in a register of 8 bits.
-type register_type(small_format const& format) noexcept
+type choose_packed_type(small_format const& format) noexcept
 {
   return format.width == 4 ? type::b8 : type::b16;
 }
@@ -130,16 +130,16 @@ void decode_format(decoding& d)
   auto const flags = d.take("relu") ? k_relu : 0U;
   auto const finite = d.take("satfinite");
   if (!d.take("rn")) d.refuse("its rounding is not .rn");
-  auto const packed_type = register_type(k_format);
+  auto const packed_type = choose_packed_type(k_format);
   // The word of the format is taken already: the other type remains.
   auto const other = d.take_type();
   if (!finite && other == type::f16x2 && d.count() == 2 && d.width_of(d.operand(0)) == 4)
-    return emit(d, &widen<Format>, other, {packed_type}, flags);
+    return emit_with_flags(d, &widen<Format>, other, {packed_type}, flags);
   if (!finite) d.refuse("it has no .satfinite");
   if (other == type::f32)
-    return emit(d, &narrow_floats<Format>, packed_type, {other, other}, flags);
+    return emit_with_flags(d, &narrow_floats<Format>, packed_type, {other, other}, flags);
   if (other != type::f16x2 || k_format.nan == k_format.max) d.refuse("not a supported type");
-  emit(d, &narrow_halves<Format>, packed_type, {other}, flags);
+  emit_with_flags(d, &narrow_halves<Format>, packed_type, {other}, flags);
 }
 
 /// ue8m0x2, to f32 or bf16x2 and from bf16x2.
@@ -149,13 +149,14 @@ void decode_scales(decoding& d)
   auto const other = d.take_type();
   if (d.take("rn")) {
     if (other != type::bf16x2 || finite != 0) d.refuse("not a supported type");
-    return emit(d, &bfloats_of_scales, other, {type::b16}, 0);
+    return emit_with_flags(d, &bfloats_of_scales, other, {type::b16}, 0);
   }
   auto const up = d.take("rp") ? k_up : 0U;
   if (up == 0 && !d.take("rz")) d.refuse("its rounding is neither .rz nor .rp");
-  if (other == type::f32) return emit(d, &scales_of_floats, type::b16, {other, other}, up | finite);
+  if (other == type::f32)
+    return emit_with_flags(d, &scales_of_floats, type::b16, {other, other}, up | finite);
   if (other != type::bf16x2) d.refuse("not a supported type");
-  emit(d, &scales_of_bfloats, type::b16, {other}, up | finite);
+  emit_with_flags(d, &scales_of_bfloats, type::b16, {other}, up | finite);
 }
 
 template <std::size_t... Format>

@@ -18,9 +18,9 @@ using half_float::binary16;
 
 enum tf32_rounding : std::uint32_t { k_nearest_away, k_nearest_even, k_to_zero };
 /// operation::flags: the rounding, and these.
-constexpr std::uint32_t k_relu = 0x10000;
-constexpr std::uint32_t k_finite = 0x20000;
-constexpr std::uint32_t k_rounding = 0xFFFF;
+constexpr std::uint32_t k_relu_flag = 0x10000;
+constexpr std::uint32_t k_finite_flag = 0x20000;
+constexpr std::uint32_t k_rounding_bits = 0xFFFF;
 
 /// tf32 has the upper 19 bits of f32.
 std::uint32_t as_tf32(std::uint32_t bits, std::uint32_t flags) noexcept
@@ -30,12 +30,12 @@ std::uint32_t as_tf32(std::uint32_t bits, std::uint32_t flags) noexcept
   auto const sign = bits & 0x80000000U;
   auto magnitude = bits & 0x7FFFFFFFU;
   if (magnitude > k_infinity) return k_nan;
-  if ((flags & k_relu) != 0 && sign != 0) return 0;
-  auto const rounding = flags & k_rounding;
+  if ((flags & k_relu_flag) != 0 && sign != 0) return 0;
+  auto const rounding = flags & k_rounding_bits;
   if (rounding == k_nearest_away) magnitude += 0x1000;
   if (rounding == k_nearest_even) magnitude += 0xFFFU + (magnitude >> 13 & 1U);
   magnitude &= ~k_cut;
-  if ((flags & k_finite) != 0) magnitude = std::min(magnitude, k_infinity - 0x2000U);
+  if ((flags & k_finite_flag) != 0) magnitude = std::min(magnitude, k_infinity - 0x2000U);
   return sign | std::min(magnitude, k_infinity);
 }
 
@@ -52,8 +52,9 @@ std::uint16_t finite_half(float value, std::uint32_t flags) noexcept
 {
   constexpr auto k_infinity = 0x7FFFU >> Half::k_fraction << Half::k_fraction;
   if (std::isnan(value)) return Half::k_nan;
-  if ((flags & k_relu) != 0 && value <= 0) return 0;
-  auto const rounded = half_float::round_to<Half>(value, static_cast<int>(flags & k_rounding)).bits;
+  if ((flags & k_relu_flag) != 0 && value <= 0) return 0;
+  auto const rounded =
+      half_float::round_to<Half>(value, static_cast<int>(flags & k_rounding_bits)).bits;
   return static_cast<std::uint16_t>((rounded & 0x7FFFU) == k_infinity ? rounded - 1U : rounded);
 }
 
@@ -86,9 +87,9 @@ std::uint32_t rounded_stochastically(std::uint32_t bits, std::uint32_t random,
   auto const sign = bits & 0x80000000U;
   auto magnitude = bits & 0x7FFFFFFFU;
   if (magnitude > k_infinity) return bfloat16::k_nan;
-  if ((flags & k_relu) != 0 && sign != 0) return 0;
+  if ((flags & k_relu_flag) != 0 && sign != 0) return 0;
   if (magnitude < k_infinity) magnitude += random;
-  if ((flags & k_finite) != 0) magnitude = std::min(magnitude, k_infinity - 1);
+  if ((flags & k_finite_flag) != 0) magnitude = std::min(magnitude, k_infinity - 1);
   return (sign | magnitude) >> 16;
 }
 
@@ -108,7 +109,7 @@ void convert_stochastically(warp& w, operation const& o, lane_mask mask)
 
 std::uint32_t take_limits(decoding& d)
 {
-  return (d.take("relu") ? k_relu : 0U) | (d.take("satfinite") ? k_finite : 0U);
+  return (d.take("relu") ? k_relu_flag : 0U) | (d.take("satfinite") ? k_finite_flag : 0U);
 }
 
 void decode_tf32(decoding& d)
@@ -205,7 +206,7 @@ bool decode_special_conversion(decoding& d)
   else if (d.take("rs"))
     decode_stochastic(d);
   else if (d.take("satfinite")) {
-    auto const flags = k_finite | (d.take("relu") ? k_relu : 0U);
+    auto const flags = k_finite_flag | (d.take("relu") ? k_relu_flag : 0U);
     auto const source = d.take_type();
     if (source != type::f32) d.refuse("not a supported type");
     decode_finite(d, d.take_type(), flags);

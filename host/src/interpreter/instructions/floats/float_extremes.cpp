@@ -10,7 +10,12 @@
 namespace fatlink::interpreter {
 namespace {
 
-enum extreme_flags : std::uint32_t { k_ftz = 1, k_nan_wins = 2, k_absolute = 4, k_xor_signs = 8 };
+enum extreme_flags : std::uint32_t {
+  k_flush = 1,
+  k_prefer_nan = 2,
+  k_absolute = 4,
+  k_xor_signs = 8
+};
 
 /// A format by its bits: f32, or a half.
 template <typename T, T Exponent, T Nan>
@@ -44,7 +49,7 @@ typename Format::bits extreme(typename Format::bits a, typename Format::bits b,
 {
   auto const nan_a = Format::is_nan(a);
   auto const nan_b = Format::is_nan(b);
-  if ((nan_a && nan_b) || ((flags & k_nan_wins) != 0 && (nan_a || nan_b)))
+  if ((nan_a && nan_b) || ((flags & k_prefer_nan) != 0 && (nan_a || nan_b)))
     return Format::k_nan_bits;
   if (nan_a) return b;
   if (nan_b) return a;
@@ -55,7 +60,7 @@ template <typename Format>
 typename Format::bits prepared(typename Format::bits value, std::uint32_t flags) noexcept
 {
   using bits = typename Format::bits;
-  if ((flags & k_ftz) != 0) value = Format::flushed(value);
+  if ((flags & k_flush) != 0) value = Format::flushed(value);
   return (flags & k_absolute) != 0 ? static_cast<bits>(value & ~Format::k_sign) : value;
 }
 
@@ -85,7 +90,7 @@ void extremes(warp& w, operation const& o, lane_mask mask)
 }
 
 template <bool Max>
-handler pick(decoding const& d, type type)
+handler pick_extremes(decoding const& d, type type)
 {
   switch (type) {
     case type::f16:
@@ -103,11 +108,11 @@ handler pick(decoding const& d, type type)
   }
 }
 
-std::uint32_t take_flags(decoding& d, type type)
+std::uint32_t take_extreme_flags(decoding& d, type type)
 {
   auto const may_flush = type == type::f32 || is_binary16(type);
-  auto const ftz = may_flush && d.take("ftz") ? k_ftz : 0U;
-  auto const nan = d.take("NaN") ? k_nan_wins : 0U;
+  auto const ftz = may_flush && d.take("ftz") ? k_flush : 0U;
+  auto const nan = d.take("NaN") ? k_prefer_nan : 0U;
   auto const absolute = d.take("abs") ? k_absolute : 0U;
   return ftz | nan | absolute;
 }
@@ -117,14 +122,15 @@ std::uint32_t take_flags(decoding& d, type type)
 bool decode_special_extreme(decoding& d, bool max, type type)
 {
   if (d.take("xorsign")) {
-    auto const flags = take_flags(d, type) | k_xor_signs;
+    auto const flags = take_extreme_flags(d, type) | k_xor_signs;
     if ((flags & k_absolute) == 0) d.refuse(".xorsign needs .abs");
-    d.emit(max ? pick<true>(d, type) : pick<false>(d, type), type, {type, type}).flags = flags;
+    d.emit(max ? pick_extremes<true>(d, type) : pick_extremes<false>(d, type), type, {type, type})
+        .flags = flags;
     return true;
   }
   if (d.count() != 4) return false;
   if (type != type::f32) d.refuse("too many operands");
-  auto const flags = take_flags(d, type);
+  auto const flags = take_extreme_flags(d, type);
   auto const run = max ? &extremes<single_bits, true, 1, 3> : &extremes<single_bits, false, 1, 3>;
   d.emit(run, type, {type, type, type}).flags = flags;
   return true;

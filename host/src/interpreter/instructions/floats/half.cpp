@@ -13,12 +13,10 @@
 #include "interpreter/instructions/floats/half_numbers.hpp"
 #include "interpreter/instructions/floats/half_vectors.hpp"
 
-namespace fatlink::interpreter {
+namespace fatlink::interpreter::half_numbers {
 namespace {
 
 using half_float::bfloat16;
-using half_float::binary16;
-using namespace half_numbers;
 
 /// The elements of the lanes of `mask`: `Count` of each lane.
 template <unsigned Count, typename Body>
@@ -170,7 +168,7 @@ void half_sign(warp& w, operation const& o, lane_mask mask)
 }
 
 template <typename Half, unsigned Count>
-handler pick(decoding const& d, std::string_view name)
+handler pick_half(decoding const& d, std::string_view name)
 {
   if (name == "add") return pick_arithmetic<Half, op_add, Count, 2>();
   if (name == "sub") return pick_arithmetic<Half, op_subtract, Count, 2>();
@@ -189,24 +187,24 @@ unsigned source_count(std::string_view name) noexcept
   return name == "fma" ? 3 : 2;
 }
 
-handler pick(decoding const& d, std::string_view name, type type)
+handler pick_half(decoding const& d, std::string_view name, type type)
 {
   switch (type) {
     case type::f16:
-      return pick<binary16, 1>(d, name);
+      return pick_half<binary16, 1>(d, name);
     case type::f16x2:
-      return pick<binary16, 2>(d, name);
+      return pick_half<binary16, 2>(d, name);
     case type::bf16:
-      return pick<bfloat16, 1>(d, name);
+      return pick_half<bfloat16, 1>(d, name);
     case type::bf16x2:
-      return pick<bfloat16, 2>(d, name);
+      return pick_half<bfloat16, 2>(d, name);
     default:
       d.refuse();
   }
 }
 
 /// Takes the modifiers that the instruction has.
-std::uint32_t take_flags(decoding& d, std::string_view name, type type)
+std::uint32_t take_half_flags(decoding& d, std::string_view name, type type)
 {
   auto const has_sign_only = name == "abs" || name == "neg";
   auto const is_extreme = name == "min" || name == "max";
@@ -216,21 +214,24 @@ std::uint32_t take_flags(decoding& d, std::string_view name, type type)
   if (name == "fma" && d.take("relu")) flags |= k_relu;
   if (is_extreme || has_sign_only) return flags;
   (void)d.take("rn");
-  if (is_binary16(type) && d.take("sat")) flags |= half_numbers::k_saturate;
+  if (is_binary16(type) && d.take("sat")) flags |= k_saturate;
   return flags;
 }
 
 }  // namespace
+}  // namespace fatlink::interpreter::half_numbers
+
+namespace fatlink::interpreter {
 
 void decode_half_arithmetic(decoding& d, std::string_view name, type type)
 {
-  auto const flags = take_flags(d, name, type);
-  auto const sources = source_count(name);
+  auto const flags = half_numbers::take_half_flags(d, name, type);
+  auto const sources = half_numbers::source_count(name);
   d.expect_count(sources + 1, sources + 1);
   operand_offset operands[3]{k_no_operand, k_no_operand, k_no_operand};
   for (unsigned i = 0; i < sources; ++i) operands[i] = d.source(i + 1, type);
   auto const result = d.destination(0, type);
-  auto& o = d.emit(pick(d, name, type));
+  auto& o = d.emit(half_numbers::pick_half(d, name, type));
   o.d = result;
   o.a = operands[0];
   o.b = operands[1];

@@ -14,13 +14,13 @@ namespace {
 using half_float::bfloat16;
 using half_float::binary16;
 
-struct op_add {
+struct op_mixed_add {
   float operator()(float a, float, float c) const { return a + c; }
 };
-struct op_subtract {
+struct op_mixed_subtract {
   float operator()(float a, float, float c) const { return a - c; }
 };
-struct op_fma {
+struct op_mixed_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
 };
 
@@ -43,15 +43,15 @@ void mixed(warp& w, operation const& o, lane_mask mask)
 }
 
 template <typename Half>
-handler pick(decoding const& d, std::string_view name)
+handler pick_mixed(decoding const& d, std::string_view name)
 {
-  if (name == "add") return &mixed<Half, op_add>;
-  if (name == "sub") return &mixed<Half, op_subtract>;
-  if (name == "fma") return &mixed<Half, op_fma>;
+  if (name == "add") return &mixed<Half, op_mixed_add>;
+  if (name == "sub") return &mixed<Half, op_mixed_subtract>;
+  if (name == "fma") return &mixed<Half, op_mixed_fma>;
   d.refuse();
 }
 
-std::uint32_t take_flags(decoding& d)
+std::uint32_t take_mixed_flags(decoding& d)
 {
   return static_cast<std::uint32_t>(take_rounding(d)) | (d.take("sat") ? k_saturate : 0U);
 }
@@ -60,9 +60,10 @@ std::uint32_t take_flags(decoding& d)
 
 void decode_mixed_arithmetic(decoding& d, std::string_view name, type type)
 {
-  auto const flags = take_flags(d);
+  auto const flags = take_mixed_flags(d);
   auto const is_fma = name == "fma";
-  auto const run = type == type::f16 ? pick<binary16>(d, name) : pick<bfloat16>(d, name);
+  auto const run =
+      type == type::f16 ? pick_mixed<binary16>(d, name) : pick_mixed<bfloat16>(d, name);
   auto& o = is_fma ? d.emit(run, type::f32, {type, type, type::f32})
                    : d.emit(run, type::f32, {type, type::f32});
   if (!is_fma) {  // the sum's operands are a and c

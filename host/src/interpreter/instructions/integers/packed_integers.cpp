@@ -33,7 +33,7 @@ void pairs(warp& w, operation const& o, lane_mask mask)
 }
 
 template <typename T>
-handler pick(std::string_view name, bool relu)
+handler pick_packed(std::string_view name, bool relu)
 {
   if (name == "add") return for_host<&pairs<T, op_add>>();
   if (name == "min")
@@ -62,7 +62,8 @@ bool decode_packed_integers(decoding& d, std::string_view name)
   }
   auto const relu = d.take("relu");
   if (relu && (!is_signed || name == "add")) d.refuse("it has no .relu");
-  auto const run = is_signed ? pick<std::int16_t>(name, relu) : pick<std::uint16_t>(name, relu);
+  auto const run =
+      is_signed ? pick_packed<std::int16_t>(name, relu) : pick_packed<std::uint16_t>(name, relu);
   d.emit(run, type::b32, {type::b32, type::b32});
   return true;
 }

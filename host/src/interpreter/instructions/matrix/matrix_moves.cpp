@@ -15,14 +15,14 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr unsigned k_size = 8;
+constexpr unsigned k_square_size = 8;
 constexpr unsigned k_row_bytes = 16;
 constexpr std::uint32_t k_transposes = 1;
 
-using square = std::array<std::array<std::uint16_t, k_size>, k_size>;
+using square = std::array<std::array<std::uint16_t, k_square_size>, k_square_size>;
 
 /// The elements of a lane: row lane / 4, or that column of the transposed matrix.
-std::uint32_t pair_of(square const& matrix, unsigned lane, bool transposes) noexcept
+std::uint32_t pair_of_lane(square const& matrix, unsigned lane, bool transposes) noexcept
 {
   auto const row = lane / 4;
   auto const column = lane % 4 * 2;
@@ -50,7 +50,7 @@ square gathered(std::byte const* lanes, bool transposes) noexcept
 /// The lane that states the address of row `row` of matrix `number`.
 unsigned lane_of(unsigned number, unsigned row) noexcept
 {
-  return number * k_size + row;
+  return number * k_square_size + row;
 }
 
 /// The host address of a row. Also a generic address must be one of shared memory.
@@ -68,7 +68,7 @@ void load_matrices(warp& w, operation const& o, lane_mask mask)
   std::array<square, 4> matrices;
   auto const* const addresses = w.at(o.a);
   for (unsigned number = 0; number < o.immediate; ++number)
-    for (unsigned row = 0; row < k_size; ++row) {
+    for (unsigned row = 0; row < k_square_size; ++row) {
       auto const lane = lane_of(number, row);
       auto const* const source =
           resolve_row(w, o, load<std::uint64_t>(addresses, lane), lane, false);
@@ -78,7 +78,8 @@ void load_matrices(warp& w, operation const& o, lane_mask mask)
   auto const transposes = (o.flags & k_transposes) != 0;
   for (unsigned number = 0; number < o.immediate; ++number) {
     auto* const lanes = w.at(list[number]);
-    each_lane(mask, [&](unsigned i) { store(lanes, i, pair_of(matrices[number], i, transposes)); });
+    each_lane(mask,
+              [&](unsigned i) { store(lanes, i, pair_of_lane(matrices[number], i, transposes)); });
   }
 }
 
@@ -88,7 +89,7 @@ void store_matrices(warp& w, operation const& o, lane_mask mask)
   auto const* const list = w.current().code->lists.data() + o.d;
   for (unsigned number = 0; number < o.immediate; ++number) {
     auto const matrix = gathered(w.at(list[number]), (o.flags & k_transposes) != 0);
-    for (unsigned row = 0; row < k_size; ++row) {
+    for (unsigned row = 0; row < k_square_size; ++row) {
       auto const lane = lane_of(number, row);
       auto* const target = resolve_row(w, o, load<std::uint64_t>(w.at(o.a), lane), lane, true);
       if (w.checks_accesses()) w.record_write(target, k_row_bytes, lane, o);
@@ -102,7 +103,7 @@ void transpose(warp& w, operation const& o, lane_mask mask)
   if (!meet_whole_warp(w, o, mask)) return;
   auto const matrix = gathered(w.at(o.a), false);
   auto* const d = w.at(o.d);
-  each_lane(mask, [&](unsigned i) { store(d, i, pair_of(matrix, i, true)); });
+  each_lane(mask, [&](unsigned i) { store(d, i, pair_of_lane(matrix, i, true)); });
 }
 
 void decode_matrices(decoding& d, bool stores)
@@ -115,7 +116,7 @@ void decode_matrices(decoding& d, bool stores)
   auto const transposes = d.take("trans");
   auto const space = take_space(d);
   d.expect_count(2, 2);
-  fragment const shape{matrix_role::a, element::f16, k_size, k_size * count, count};
+  fragment const shape{matrix_role::a, element::f16, k_square_size, k_square_size * count, count};
   auto const address = emit_generic_address(d, d.operand(stores ? 0 : 1), space);
   auto const list = d.add_list(fragment_registers(d, d.operand(stores ? 1 : 0), shape, !stores));
   auto& o = d.emit(stores ? &store_matrices : &load_matrices);

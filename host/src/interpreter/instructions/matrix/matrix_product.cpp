@@ -18,7 +18,7 @@ constexpr std::size_t k_max_operand = 16 * 256;  // elements of A or B
 constexpr std::size_t k_max_result = 16 * 16;    // elements of C or D
 
 /// The product in operation::immediate.
-std::uint64_t pack(matrix_product const& p) noexcept
+std::uint64_t pack_product(matrix_product const& p) noexcept
 {
   auto const types = static_cast<std::uint64_t>(p.a) | static_cast<std::uint64_t>(p.b) << 4 |
                      static_cast<std::uint64_t>(p.c) << 8 | static_cast<std::uint64_t>(p.d) << 12;
@@ -27,7 +27,7 @@ std::uint64_t pack(matrix_product const& p) noexcept
   return p.m | std::uint64_t{p.n} << 8 | std::uint64_t{p.k} << 16 | types << 32 | kinds << 48;
 }
 
-matrix_product unpack(std::uint64_t word) noexcept
+matrix_product unpack_product(std::uint64_t word) noexcept
 {
   auto const type_at = [word](unsigned bit) { return static_cast<element>(word >> bit & 15U); };
   return {.m = static_cast<unsigned>(word & 0xFFU),
@@ -124,7 +124,7 @@ void accumulate(matrix_product const& p, matrices<T>& numbers, Add const& add)
 void multiply_reals(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
-  auto const p = unpack(o.immediate);
+  auto const p = unpack_product(o.immediate);
   auto const* const list = w.current().code->lists.data() + o.d;
   matrices<double> numbers;
   read_matrices(w, list, p, real_value, numbers);
@@ -140,7 +140,7 @@ void multiply_reals(warp& w, operation const& o, lane_mask mask)
 void multiply_integers(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
-  auto const p = unpack(o.immediate);
+  auto const p = unpack_product(o.immediate);
   auto const* const list = w.current().code->lists.data() + o.d;
   matrices<std::int64_t> numbers;
   auto const value = [](element type, std::uint64_t bits) {
@@ -262,7 +262,7 @@ void emit_product(decoding& d, matrix_product const& product)
   auto const first = d.add_list(list);
   auto& o = d.emit(is_whole(product.a) ? &multiply_integers : &multiply_reals);
   o.d = first;
-  o.immediate = pack(product);
+  o.immediate = pack_product(product);
   o.flags = k_whole_warp;
 }
 

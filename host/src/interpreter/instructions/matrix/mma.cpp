@@ -13,7 +13,7 @@ struct known_shape {
   element type;
   unsigned m, n, k;
 };
-constexpr std::array k_shapes{
+constexpr std::array k_mma_shapes{
     known_shape{element::f16, 16, 8, 8},   known_shape{element::f16, 16, 8, 16},
     known_shape{element::bf16, 16, 8, 8},  known_shape{element::bf16, 16, 8, 16},
     known_shape{element::tf32, 16, 8, 4},  known_shape{element::tf32, 16, 8, 8},
@@ -45,9 +45,10 @@ element class_of(element type) noexcept
 void check(decoding const& d, matrix_product const& p)
 {
   auto const type = class_of(p.a);
-  auto const is_known = std::any_of(k_shapes.begin(), k_shapes.end(), [&](auto const& shape) {
-    return shape.type == type && shape.m == p.m && shape.n == p.n && shape.k == p.k;
-  });
+  auto const is_known =
+      std::any_of(k_mma_shapes.begin(), k_mma_shapes.end(), [&](auto const& shape) {
+        return shape.type == type && shape.m == p.m && shape.n == p.n && shape.k == p.k;
+      });
   if (!is_known || class_of(p.b) != type || p.c != p.d || !can_accumulate(p.a, p.d))
     d.refuse("not a known shape with these types");
 }
@@ -63,7 +64,7 @@ void check_quad(decoding const& d, matrix_product const& p, std::string_view a_l
 }
 
 /// The types are D, A, B, C.
-void take_types(decoding& d, matrix_product& product)
+void take_mma_types(decoding& d, matrix_product& product)
 {
   for (auto* const type : {&product.d, &product.a, &product.b, &product.c}) *type = take_element(d);
 }
@@ -78,7 +79,7 @@ void decode_mma(decoding& d)
   if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
   auto const a_layout = d.take_next();
   auto const b_layout = d.take_next();
-  take_types(d, product);
+  take_mma_types(d, product);
   check_product_modifiers(d, product);
   if (product.a == element::f16 && product.m == 8 && product.n == 8 && product.k == 4) {
     check_quad(d, product, a_layout, b_layout);

@@ -13,32 +13,32 @@ namespace {
 
 enum quad_flags : std::uint32_t { k_a_by_rows = 1, k_b_by_rows = 2, k_half_c = 4, k_half_d = 8 };
 
-constexpr unsigned k_size = 8;    // of C and D
-constexpr unsigned k_depth = 4;   // of A and B
-constexpr unsigned k_inputs = 4;  // elements of A or B in a thread
+constexpr unsigned k_quad_size = 8;  // of C and D
+constexpr unsigned k_depth = 4;      // of A and B
+constexpr unsigned k_inputs = 4;     // elements of A or B in a thread
 
 /// Threads 4·q to 4·q + 3, and those 16 above, compute product q. The latter hold the other half.
-unsigned half_of(unsigned lane) noexcept
+unsigned start_of_half(unsigned lane) noexcept
 {
-  return lane < k_lanes / 2 ? 0 : k_size / 2;
+  return lane < k_lanes / 2 ? 0 : k_quad_size / 2;
 }
 
 matrix_place place_in_a(unsigned lane, unsigned i, bool by_rows) noexcept
 {
-  if (by_rows) return {lane % 4 + half_of(lane), i};
-  return {i + half_of(lane), lane % 4};
+  if (by_rows) return {lane % 4 + start_of_half(lane), i};
+  return {i + start_of_half(lane), lane % 4};
 }
 
 matrix_place place_in_b(unsigned lane, unsigned i, bool by_rows) noexcept
 {
-  if (by_rows) return {lane % 4, i + half_of(lane)};
-  return {i, lane % 4 + half_of(lane)};
+  if (by_rows) return {lane % 4, i + start_of_half(lane)};
+  return {i, lane % 4 + start_of_half(lane)};
 }
 
 matrix_place place_in_c(unsigned lane, unsigned i, bool is_half) noexcept
 {
-  if (is_half) return {lane % 4 + half_of(lane), i};
-  return {(lane & 1U) + (i & 2U) + half_of(lane), (i & 4U) + (lane & 2U) + (i & 1U)};
+  if (is_half) return {lane % 4 + start_of_half(lane), i};
+  return {(lane & 1U) + (i & 2U) + start_of_half(lane), (i & 4U) + (lane & 2U) + (i & 1U)};
 }
 
 std::uint16_t half_at(warp& w, operand_offset const* list, unsigned lane, unsigned i)
@@ -47,9 +47,9 @@ std::uint16_t half_at(warp& w, operand_offset const* list, unsigned lane, unsign
 }
 
 struct quad_matrices {
-  std::array<std::array<double, k_depth>, k_size> a;
-  std::array<std::array<double, k_size>, k_depth> b;
-  std::array<std::array<double, k_size>, k_size> sum;
+  std::array<std::array<double, k_depth>, k_quad_size> a;
+  std::array<std::array<double, k_quad_size>, k_depth> b;
+  std::array<std::array<double, k_quad_size>, k_quad_size> sum;
 };
 
 /// The registers of D, A, B and C.
@@ -70,7 +70,7 @@ void read_lane(warp& w, quad_registers const& registers, std::uint32_t flags, un
     numbers.b[b.row][b.column] = real_value(element::f16, half_at(w, registers.b, lane, i));
   }
   auto const is_half = (flags & k_half_c) != 0;
-  for (unsigned i = 0; i < k_size; ++i) {
+  for (unsigned i = 0; i < k_quad_size; ++i) {
     auto const c = place_in_c(lane, i, is_half);
     numbers.sum[c.row][c.column] =
         is_half ? real_value(element::f16, half_at(w, registers.c, lane, i))
@@ -83,7 +83,7 @@ void write_lane(warp& w, quad_registers const& registers, std::uint32_t flags, u
 {
   auto const is_half = (flags & k_half_d) != 0;
   std::uint32_t lower = 0;
-  for (unsigned i = 0; i < k_size; ++i) {
+  for (unsigned i = 0; i < k_quad_size; ++i) {
     auto const place = place_in_c(lane, i, is_half);
     auto const bits = static_cast<std::uint32_t>(
         rounded_bits(is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
@@ -98,9 +98,9 @@ void write_lane(warp& w, quad_registers const& registers, std::uint32_t flags, u
 
 void multiply(quad_matrices& numbers)
 {
-  for (unsigned row = 0; row < k_size; ++row)
+  for (unsigned row = 0; row < k_quad_size; ++row)
     for (unsigned k = 0; k < k_depth; ++k)
-      for (unsigned column = 0; column < k_size; ++column)
+      for (unsigned column = 0; column < k_quad_size; ++column)
         numbers.sum[row][column] += numbers.a[row][k] * numbers.b[k][column];
 }
 
@@ -108,7 +108,7 @@ void multiply_quads(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
   auto const* const d = w.current().code->lists.data() + o.d;
-  auto const* const a = d + ((o.flags & k_half_d) != 0 ? k_size / 2 : k_size);
+  auto const* const a = d + ((o.flags & k_half_d) != 0 ? k_quad_size / 2 : k_quad_size);
   quad_registers const registers{d, a, a + 2, a + 4};
   std::array<quad_matrices, 4> quads;
   for (unsigned lane = 0; lane < k_lanes; ++lane)
@@ -126,9 +126,10 @@ void emit_quad_product(decoding& d, matrix_product const& product, bool a_by_row
 {
   d.expect_count(4, 4);
   auto const accumulator = [](element type) {
-    return fragment{matrix_role::accumulator, type, k_size, k_size, type == element::f16 ? 4U : 8U};
+    return fragment{matrix_role::accumulator, type, k_quad_size, k_quad_size,
+                    type == element::f16 ? 4U : 8U};
   };
-  fragment const input{matrix_role::a, element::f16, k_size, k_depth, 2};
+  fragment const input{matrix_role::a, element::f16, k_quad_size, k_depth, 2};
   auto list = fragment_registers(d, d.operand(0), accumulator(product.d), true);
   std::size_t index = 1;
   for (auto const& shape : {input, input, accumulator(product.c)}) {

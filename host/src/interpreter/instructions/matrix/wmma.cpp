@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::uint32_t k_by_rows = 1;  // flags of loads and stores
 
-std::uint64_t pack(fragment const& shape) noexcept
+std::uint64_t pack_fragment(fragment const& shape) noexcept
 {
   return static_cast<std::uint64_t>(shape.role) | static_cast<std::uint64_t>(shape.type) << 8 |
          std::uint64_t{shape.rows} << 16 | std::uint64_t{shape.columns} << 32 |
          std::uint64_t{shape.registers} << 48;
 }
 
-fragment unpack(std::uint64_t word) noexcept
+fragment unpack_fragment(std::uint64_t word) noexcept
 {
   return {static_cast<matrix_role>(word & 0xFFU), static_cast<element>(word >> 8 & 0xFFU),
           static_cast<unsigned>(word >> 16 & 0xFFFFU), static_cast<unsigned>(word >> 32 & 0xFFFFU),
@@ -98,7 +98,7 @@ template <typename Use>
 void each_register(warp& w, operation const& o, lane_mask mask, Use const& use)
 {
   if (!meet_whole_warp(w, o, mask)) return;
-  auto const shape = unpack(o.immediate);
+  auto const shape = unpack_fragment(o.immediate);
   auto const* const list = w.current().code->lists.data() + o.d;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
@@ -152,15 +152,17 @@ struct wmma_shape {
   unsigned m, n, k;
   std::array<element, 4> inputs;  // the first repeats where there are fewer
 };
-using enum element;
-constexpr std::array k_shapes{
-    wmma_shape{16, 16, 16, {f16, bf16, s8, u8}}, wmma_shape{32, 8, 16, {f16, bf16, s8, u8}},
-    wmma_shape{8, 32, 16, {f16, bf16, s8, u8}},  wmma_shape{16, 16, 8, {tf32, tf32, tf32, tf32}},
-    wmma_shape{8, 8, 4, {f64, f64, f64, f64}},   wmma_shape{8, 8, 32, {s4, u4, s4, u4}},
-    wmma_shape{8, 8, 128, {b1, b1, b1, b1}},
-};
+constexpr auto k_wmma_shapes = [] {
+  using enum element;
+  return std::array{
+      wmma_shape{16, 16, 16, {f16, bf16, s8, u8}}, wmma_shape{32, 8, 16, {f16, bf16, s8, u8}},
+      wmma_shape{8, 32, 16, {f16, bf16, s8, u8}},  wmma_shape{16, 16, 8, {tf32, tf32, tf32, tf32}},
+      wmma_shape{8, 8, 4, {f64, f64, f64, f64}},   wmma_shape{8, 8, 32, {s4, u4, s4, u4}},
+      wmma_shape{8, 8, 128, {b1, b1, b1, b1}},
+  };
+}();
 
-void take_shape(decoding& d, matrix_product& product)
+void take_wmma_shape(decoding& d, matrix_product& product)
 {
   product.is_wmma = true;
   if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
@@ -170,7 +172,7 @@ void take_shape(decoding& d, matrix_product& product)
 template <typename Predicate>
 bool any_input(matrix_product const& p, Predicate const& holds)
 {
-  return std::any_of(k_shapes.begin(), k_shapes.end(), [&](wmma_shape const& shape) {
+  return std::any_of(k_wmma_shapes.begin(), k_wmma_shapes.end(), [&](wmma_shape const& shape) {
     return shape.m == p.m && shape.n == p.n && shape.k == p.k &&
            std::any_of(shape.inputs.begin(), shape.inputs.end(), holds);
   });
@@ -207,7 +209,7 @@ void decode_transfer(decoding& d, bool stores)
   auto const by_rows = d.take("row");
   if (!by_rows && !d.take("col")) d.refuse("no layout");
   matrix_product product;
-  take_shape(d, product);
+  take_wmma_shape(d, product);
   auto const space = take_space(d);
   auto const shape = fragment_of(d, product, matrix.front(), take_element(d));
   if (bits_of(shape.type) < 8 && by_rows != (matrix == "a")) d.reject("the layout is not .row.col");
@@ -221,21 +223,21 @@ void decode_transfer(decoding& d, bool stores)
   o.a = address;
   o.b = stride;
   o.d = list;
-  o.immediate = pack(shape);
+  o.immediate = pack_fragment(shape);
   o.flags = k_whole_warp | (by_rows ? k_by_rows : 0U);
 }
 
 /// Products of f16 state D and C only; the others state D, A, B, C.
-void take_types(decoding& d, matrix_product& product)
+void take_wmma_types(decoding& d, matrix_product& product)
 {
   product.d = take_element(d);
-  product.a = product.b = f16;
+  product.a = product.b = element::f16;
   product.c = take_element(d);
   if (!d.has_words()) return;
   product.a = product.c;
   product.b = take_element(d);
   product.c = take_element(d);
-  if (product.a == f16) d.refuse("not a known shape with these types");
+  if (product.a == element::f16) d.refuse("not a known shape with these types");
 }
 
 /// A and B have one type, and so have C and D, but of f16. As ptxas takes them for sm_75 to sm_90.
@@ -262,11 +264,11 @@ void decode_product(decoding& d)
   (void)d.take("aligned");
   auto const has_rounding = d.take("rn");
   auto const is_row_col = take_layouts(d);
-  take_shape(d, product);
-  take_types(d, product);
+  take_wmma_shape(d, product);
+  take_wmma_types(d, product);
   if (!has_valid_types(product)) d.refuse("not a known shape with these types");
   check_product_modifiers(d, product);
-  if (has_rounding && product.a != f64) d.refuse(".rn is of f64 only");
+  if (has_rounding && product.a != element::f64) d.refuse(".rn is of f64 only");
   if (bits_of(product.a) < 8 && !is_row_col) d.reject("the layout is not .row.col");
   emit_product(d, product);
 }

@@ -10,7 +10,7 @@ namespace fatlink::interpreter {
 namespace {
 
 /// Whether an instruction that names `stated` reads the image. Surfaces of cubes are layers of 2d.
-bool fits(geometry stated, geometry shape, object_kind kind) noexcept
+bool matches_geometry(geometry stated, geometry shape, object_kind kind) noexcept
 {
   if (kind == object_kind::surface && is_cube(shape)) return stated == geometry::layered_plane;
   return stated == shape;
@@ -43,7 +43,7 @@ bound_image find_shaped_image(warp& w, operation const& o, object_kind kind, uns
 {
   auto const image = find_image(w, o, kind, lane);
   auto const shape = image.layout().shape();
-  if (!fits(geometry_of(o), shape, kind)) fail_geometry(w, o, kind, shape, lane);
+  if (!matches_geometry(geometry_of(o), shape, kind)) fail_geometry(w, o, kind, shape, lane);
   return image;
 }
 

@@ -65,7 +65,8 @@ std::uint64_t layer_count(warp const& w, operation const& o, image_layout const&
   return layout.layers;
 }
 
-std::uint64_t value_of(warp const& w, operation const& o, bound_image const& image, unsigned lane)
+std::uint64_t answer_query(warp const& w, operation const& o, bound_image const& image,
+                           unsigned lane)
 {
   auto const& layout = image.layout();
   auto const& sampler = image.sampler();
@@ -113,7 +114,7 @@ void query(warp& w, operation const& o, lane_mask mask)
   auto const find = [&](unsigned lane) { return find_image(w, o, kind, lane); };
   each_image(w, o, mask, find, [&](bound_image const& image, unsigned lane) {
     check_level(w, o, lane);
-    store(d, lane, static_cast<std::uint32_t>(value_of(w, o, image, lane)));
+    store(d, lane, static_cast<std::uint32_t>(answer_query(w, o, image, lane)));
   });
 }
 

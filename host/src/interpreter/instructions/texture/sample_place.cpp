@@ -35,7 +35,7 @@ double scaled(axis const& axis, float coordinate) noexcept
   return std::clamp(value * static_cast<double>(axis.size), -k_far, k_far);
 }
 
-std::uint64_t extent(image_layout const& layout, unsigned dimension) noexcept
+std::uint64_t extent_along(image_layout const& layout, unsigned dimension) noexcept
 {
   auto const size = dimension == 0 ? layout.width : dimension == 1 ? layout.height : layout.depth;
   return std::max<std::uint64_t>(size, 1);
@@ -48,7 +48,7 @@ axis axis_of(image_layout const& layout, sampler const& sampler, unsigned dimens
   auto const is_normalized = sampler.has_normalized_coordinates || layout.is_cube;
   auto mode = sampler.modes[dimension];
   if (!is_normalized && mode != address_mode::border) mode = address_mode::clamp;
-  return {static_cast<std::int64_t>(extent(layout, dimension)), mode, is_normalized};
+  return {static_cast<std::int64_t>(extent_along(layout, dimension)), mode, is_normalized};
 }
 
 std::int64_t texel_at(axis const& axis, std::int64_t index) noexcept

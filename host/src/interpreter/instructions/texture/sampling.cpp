@@ -20,14 +20,14 @@ sample_type result_of(operation const& o) noexcept
   return static_cast<sample_type>(o.flags >> k_geometry_bits & 15U);
 }
 
-std::uint16_t half_of(std::uint32_t bits) noexcept
+std::uint16_t round_to_half(std::uint32_t bits) noexcept
 {
   return half_float::round_to_nearest<half_float::binary16>(std::bit_cast<float>(bits)).bits;
 }
 
-std::uint32_t pair_of(std::uint32_t low, std::uint32_t high) noexcept
+std::uint32_t pack_halves(std::uint32_t low, std::uint32_t high) noexcept
 {
-  return half_of(low) | std::uint32_t{half_of(high)} << 16;
+  return round_to_half(low) | std::uint32_t{round_to_half(high)} << 16;
 }
 
 }  // namespace
@@ -52,11 +52,6 @@ texture_view find_texture(warp& w, operation const& o, unsigned lane)
                "set texture_options::reads_normalized, pass a texture of f16 or f32, or fix the "
                "device code");
   return view;
-}
-
-std::uint32_t coordinate_of(warp const& w, operation const& o, unsigned index, unsigned lane)
-{
-  return load<std::uint32_t>(w.at(list_at(w, o.b)[index]), lane);
 }
 
 std::int32_t offset_of(warp const& w, operation const& o, unsigned index, unsigned lane)
@@ -100,11 +95,11 @@ void store_texel(warp const& w, operation const& o, unsigned lane, texel const& 
   switch (result_of(o)) {
     case sample_type::halves:
       for (unsigned i = 0; i < 4; ++i)
-        store<std::uint16_t>(w.at(registers[i]), lane, half_of(value[i]));
+        store<std::uint16_t>(w.at(registers[i]), lane, round_to_half(value[i]));
       return;
     case sample_type::half_pairs:
       for (unsigned i = 0; i < 2; ++i)
-        store<std::uint32_t>(w.at(registers[i]), lane, pair_of(value[2 * i], value[2 * i + 1]));
+        store<std::uint32_t>(w.at(registers[i]), lane, pack_halves(value[2 * i], value[2 * i + 1]));
       return;
     case sample_type::floats:
     case sample_type::integers:

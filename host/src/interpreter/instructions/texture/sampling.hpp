@@ -34,8 +34,7 @@ unsigned component_of(operation const& o) noexcept;
 texture_view find_texture(warp& w, operation const& o, unsigned lane);
 /// The place that a lane's floating-point coordinates name.
 sample_point point_of(warp& w, operation const& o, texture_view const& view, unsigned lane);
-/// The coordinate or offset `index` of a lane, as the integer that it is or as its bits.
-std::uint32_t coordinate_of(warp const& w, operation const& o, unsigned index, unsigned lane);
+/// The offset `index` of a lane.
 std::int32_t offset_of(warp const& w, operation const& o, unsigned index, unsigned lane);
 /// The layer, or 0; checked.
 std::uint64_t layer_of(warp& w, operation const& o, texture_view const& view, unsigned lane);

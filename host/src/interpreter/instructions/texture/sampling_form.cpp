@@ -45,7 +45,7 @@ void check_result(decoding const& d, syntax::operand const& part, sample_type re
     d.reject("a float of 32 bits where the instruction has two halves");
 }
 
-operand_offset take_results(decoding& d, syntax::operand const& operand, sample_type result)
+operand_offset take_sample_results(decoding& d, syntax::operand const& operand, sample_type result)
 {
   auto const count = result == sample_type::half_pairs ? 2U : 4U;
   if (operand.kind != operand_kind::vector || operand.parts.size() != count)
@@ -59,7 +59,7 @@ operand_offset take_results(decoding& d, syntax::operand const& operand, sample_
   return d.add_list(registers);
 }
 
-std::uint32_t pack(sampling_form const& form) noexcept
+std::uint32_t pack_sampling(sampling_form const& form) noexcept
 {
   return static_cast<std::uint32_t>(form.shape) |
          static_cast<std::uint32_t>(form.result) << k_geometry_bits | form.component << 8;
@@ -94,7 +94,7 @@ void emit_sampling(decoding& d, handler run, sampling_form const& form)
   auto const offsets = take_offsets(d, form);
   auto const place =
       take_texel(d, d.operand(1), form.shape, form.has_integer_coordinates ? type::s32 : type::f32);
-  auto const results = take_results(d, has_predicate ? first.parts[0] : first, form.result);
+  auto const results = take_sample_results(d, has_predicate ? first.parts[0] : first, form.result);
   auto const predicate = has_predicate ? d.predicate_destination(first.parts[1]) : k_no_operand;
   auto const coordinates = d.add_list(place.coordinates);
   auto& o = d.emit(run);
@@ -103,7 +103,7 @@ void emit_sampling(decoding& d, handler run, sampling_form const& form)
   o.c = offsets;
   o.d = results;
   o.e = predicate;
-  o.flags = pack(form);
+  o.flags = pack_sampling(form);
 }
 
 }  // namespace fatlink::interpreter

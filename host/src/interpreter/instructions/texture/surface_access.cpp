@@ -47,7 +47,7 @@ void store_surface(warp& w, operation const& o, lane_mask mask)
 }
 
 template <bool Store>
-handler pick(decoding const& d, type type)
+handler pick_surface_access(decoding const& d, type type)
 {
   switch (type) {
     case type::b8:
@@ -64,12 +64,12 @@ handler pick(decoding const& d, type type)
 }
 
 template <bool Store>
-void decode_bytes(decoding& d)
+void decode_surface_bytes(decoding& d)
 {
   auto const is_formatted = take_formatted(d);
   if (is_formatted) d.refuse("a formatted load");
   auto const type = d.take_type();
-  auto const run = pick<Store>(d, type);
+  auto const run = pick_surface_access<Store>(d, type);
   auto form = take_surface_form(d, is_formatted);
   take_cache_operator(d, Store);
   form.count = take_vector(d);
@@ -83,14 +83,14 @@ void decode_bytes(decoding& d)
 void decode_store(decoding& d)
 {
   if (d.next_word() == "p") return decode_formatted_store(d);
-  decode_bytes<true>(d);
+  decode_surface_bytes<true>(d);
 }
 
 }  // namespace
 
 void add_surfaces(decode_table& table)
 {
-  table["suld"] = &decode_bytes<false>;
+  table["suld"] = &decode_surface_bytes<false>;
   table["sust"] = &decode_store;
   table["sured"] = &decode_surface_reduction;
 }

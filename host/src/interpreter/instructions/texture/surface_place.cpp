@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t k_bounds_at = 4;
 constexpr std::uint32_t k_formatted = 1U << 6;
 
-std::uint32_t pack(surface_form const& form) noexcept
+std::uint32_t pack_surface(surface_form const& form) noexcept
 {
   return static_cast<std::uint32_t>(form.shape) |
          static_cast<std::uint32_t>(form.bounds) << k_bounds_at |
@@ -24,20 +24,14 @@ out_of_bounds bounds_of(operation const& o) noexcept
   return static_cast<out_of_bounds>(o.flags >> k_bounds_at & 3U);
 }
 
-std::uint32_t coordinate_of(warp const& w, operation const& o, unsigned index, unsigned lane)
-{
-  auto const list = w.current().code->lists[o.b + index];
-  return load<std::uint32_t>(w.at(list), lane);
-}
-
 /// x, y, and z or the layer, with the greatest valid value of each.
 struct surface_point {
   std::array<std::int64_t, 3> coordinates = {};
   std::array<std::int64_t, 3> last = {};
 };
 
-surface_point point_of(warp const& w, operation const& o, image_layout const& layout, unsigned lane,
-                       unsigned bytes)
+surface_point locate_bytes(warp const& w, operation const& o, image_layout const& layout,
+                           unsigned lane, unsigned bytes)
 {
   auto const shape = geometry_of(o);
   auto const first = is_layered(shape) ? 1U : 0U;
@@ -132,17 +126,17 @@ void take_cache_operator(decoding& d, bool is_store)
 }
 
 void emit_surface_access(decoding& d, handler run, surface_form const& form,
-                         syntax::operand const& texel, std::vector<operand_offset> const& registers,
-                         unsigned bytes)
+                         syntax::operand const& texel_place,
+                         std::vector<operand_offset> const& registers, unsigned bytes)
 {
-  auto const place = take_texel(d, texel, form.shape, type::s32);
+  auto const place = take_texel(d, texel_place, form.shape, type::s32);
   auto const coordinates = d.add_list(place.coordinates);
   auto const list = d.add_list(registers);
   auto& o = d.emit(run);
   o.a = place.handle;
   o.b = coordinates;
   o.d = list;
-  o.flags = pack(form);
+  o.flags = pack_surface(form);
   o.immediate = bytes;
 }
 
@@ -159,7 +153,7 @@ std::optional<std::uint64_t> surface_address(warp& w, operation const& o, bound_
                                              unsigned lane, unsigned bytes)
 {
   auto const& layout = image.layout();
-  auto point = point_of(w, o, layout, lane, bytes);
+  auto point = locate_bytes(w, o, layout, lane, bytes);
   for (unsigned i = 0; i < 3; ++i) {
     auto& coordinate = point.coordinates[i];
     if (coordinate >= 0 && coordinate <= point.last[i]) continue;

@@ -39,8 +39,8 @@ void take_cache_operator(decoding& d, bool is_store);
 /// Adds the operation: a is the handle, b a list of the coordinates, d a list of `registers`;
 /// immediate: `bytes` of the access.
 void emit_surface_access(decoding& d, handler run, surface_form const& form,
-                         syntax::operand const& texel, std::vector<operand_offset> const& registers,
-                         unsigned bytes);
+                         syntax::operand const& texel_place,
+                         std::vector<operand_offset> const& registers, unsigned bytes);
 
 inline unsigned register_count(operation const& o) noexcept
 {

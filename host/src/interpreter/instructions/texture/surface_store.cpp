@@ -14,7 +14,7 @@ namespace fatlink::interpreter {
 namespace {
 
 /// Whether an integer of 32 bits is one of the channel's format.
-bool fits(texel_layout layout, std::uint32_t value) noexcept
+bool fits_channel(texel_layout layout, std::uint32_t value) noexcept
 {
   if (layout.bits == 32) return true;
   if (layout.kind == texel_kind::unsigned_integer) return value >> layout.bits == 0;
@@ -49,7 +49,7 @@ std::array<std::byte, 16> texel_of(warp const& w, operation const& o, texel_layo
   std::array<std::byte, 16> bytes = {};
   for (unsigned i = 0; i < layout.channels; ++i) {
     auto const value = register_value<std::uint32_t>(w, o, i, lane);
-    if (layout.kind != texel_kind::floating && !fits(layout, value))
+    if (layout.kind != texel_kind::floating && !fits_channel(layout, value))
       fail_texel(w,
                  "the value " + std::to_string(value) + " does not fit in " +
                      std::to_string(layout.bits) + " bits",

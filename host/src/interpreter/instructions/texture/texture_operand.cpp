@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "interpreter/execution/lanes.hpp"
+
 namespace fatlink::interpreter {
 namespace {
 
@@ -87,6 +89,12 @@ texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry s
       check_type(d, parts[i], part_type);
   }
   return result;
+}
+
+std::uint32_t coordinate_of(warp const& w, operation const& o, unsigned index, unsigned lane)
+{
+  auto const list = w.current().code->lists[o.b + index];
+  return load<std::uint32_t>(w.at(list), lane);
 }
 
 }  // namespace fatlink::interpreter

@@ -66,4 +66,8 @@ constexpr geometry geometry_of(operation const& o) noexcept
   return static_cast<geometry>(o.flags & ((1U << k_geometry_bits) - 1));
 }
 
+/// The coordinate `index` of a lane, as the integer that it is or as its bits. operation::b is the
+/// list of the coordinates.
+std::uint32_t coordinate_of(warp const& w, operation const& o, unsigned index, unsigned lane);
+
 }  // namespace fatlink::interpreter

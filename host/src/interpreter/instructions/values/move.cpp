@@ -10,7 +10,7 @@ namespace {
 using syntax::operand_kind;
 
 template <typename T>
-void copy(warp& w, operation const& o, lane_mask mask)
+void copy_register(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
@@ -93,8 +93,8 @@ type bits_type(decoding const& d, unsigned width)
 /// A handler for values of 2 to 16 bytes.
 handler copy_of(decoding const& d, unsigned width)
 {
-  if (width == sizeof(quad)) return for_host<&copy<quad>>();
-  return for_bits(d, width, []<typename T>() -> handler { return for_host<&copy<T>>(); });
+  if (width == sizeof(quad)) return for_host<&copy_register<quad>>();
+  return for_bits(d, width, []<typename T>() -> handler { return for_host<&copy_register<T>>(); });
 }
 
 unsigned part_width(decoding const& d, type type, syntax::operand const& parts)
@@ -105,7 +105,7 @@ unsigned part_width(decoding const& d, type type, syntax::operand const& parts)
 }
 
 /// %tid as {%tid.x, %tid.y, %tid.z, 0}.
-syntax::operand elements_of(syntax::operand const& special)
+syntax::operand list_elements(syntax::operand const& special)
 {
   syntax::operand vector;
   vector.kind = operand_kind::vector;
@@ -165,7 +165,7 @@ void decode_unpack(decoding& d, type type, syntax::operand const& parts)
 void decode_vector(decoding& d, type type, unsigned count)
 {
   auto source = d.operand(1);
-  if (source.kind == operand_kind::special) source = elements_of(source);
+  if (source.kind == operand_kind::special) source = list_elements(source);
   auto const& target = d.operand(0);
   auto const is_vector = [count](syntax::operand const& operand) {
     return operand.kind == operand_kind::vector && operand.parts.size() == count;

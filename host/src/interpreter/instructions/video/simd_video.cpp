@@ -33,8 +33,8 @@ template <unsigned Count>
 constexpr unsigned k_element_bits = 32 / Count;
 
 template <unsigned Count>
-std::int64_t element(std::uint64_t pair, std::uint16_t selector, unsigned position,
-                     bool is_signed) noexcept
+std::int64_t extract_element(std::uint64_t pair, std::uint16_t selector, unsigned position,
+                             bool is_signed) noexcept
 {
   constexpr auto k_bits = k_element_bits<Count>;
   auto const index = selector >> (4 * position) & 0xFU;
@@ -51,9 +51,10 @@ std::uint32_t compute(simd_form const& form, std::uint32_t a, std::uint32_t b,
   auto result = c;
   for (unsigned i = 0; i < Count; ++i) {
     if ((form.positions >> i & 1) == 0) continue;
-    auto value = compute_video(Action, static_cast<video_relation>(form.relation),
-                               element<Count>(pair, form.a_selector, i, form.flags & k_a_signed),
-                               element<Count>(pair, form.b_selector, i, form.flags & k_b_signed));
+    auto value =
+        compute_video(Action, static_cast<video_relation>(form.relation),
+                      extract_element<Count>(pair, form.a_selector, i, form.flags & k_a_signed),
+                      extract_element<Count>(pair, form.b_selector, i, form.flags & k_b_signed));
     if ((form.flags & k_saturate) != 0)
       value = clamped_to(value, k_bits, (form.flags & k_signed) != 0);
     auto const kept = ((1U << k_bits) - 1) << (i * k_bits);

@@ -128,7 +128,7 @@ void decode_arithmetic(decoding& d)
 }
 
 /// The second operation has the type of a (measured on an H100; the PTX manual: unsigned).
-void decode_set(decoding& d)
+void decode_video_set(decoding& d)
 {
   auto words = take_video_words(d, 2);
   form form;
@@ -147,7 +147,7 @@ void add_video(decode_table& table)
   table["vabsdiff"] = &decode_arithmetic<video_action::difference>;
   table["vmin"] = &decode_arithmetic<video_action::minimum>;
   table["vmax"] = &decode_arithmetic<video_action::maximum>;
-  table["vset"] = &decode_set;
+  table["vset"] = &decode_video_set;
   scalar_video::add_shifts(table);
 }
 

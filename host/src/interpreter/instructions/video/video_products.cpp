@@ -11,7 +11,7 @@ namespace {
 
 /// Shifts by at most 32 bits; `.wrap` reads the amount modulo 32.
 template <bool Left>
-void shift(warp& w, operation const& o, lane_mask mask)
+void shift_video(warp& w, operation const& o, lane_mask mask)
 {
   each_video_result<form>(
       w, o, mask, [](form const& form, std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -53,7 +53,7 @@ void multiply_and_add(warp& w, operation const& o, lane_mask mask)
 }
 
 template <bool Left>
-void decode_shift(decoding& d)
+void decode_video_shift(decoding& d)
 {
   auto words = take_video_words(d, 3);
   if (words.types[2] != type::u32) d.refuse("the amount is not .u32");
@@ -66,7 +66,7 @@ void decode_shift(decoding& d)
   else if (!words.take("clamp"))
     d.refuse("neither .clamp nor .wrap");
   take_end(d, words, form);
-  emit(d, &shift<Left>, form);
+  emit(d, &shift_video<Left>, form);
 }
 
 /// The operand's part, of an operand that may be negated.
@@ -117,8 +117,8 @@ void decode_multiply_add(decoding& d)
 
 void add_shifts(decode_table& table)
 {
-  table["vshl"] = &decode_shift<true>;
-  table["vshr"] = &decode_shift<false>;
+  table["vshl"] = &decode_video_shift<true>;
+  table["vshr"] = &decode_video_shift<false>;
   table["vmad"] = &decode_multiply_add;
 }
 
