@@ -6,10 +6,9 @@ import shutil
 import subprocess
 
 from cache_case import PAIR, TRACED, CacheTest
-from fatlink_cli import PROGRAM, TESTS
+from fatlink_cli import PROGRAM, TESTS, scaled
 
 FAULTY = TESTS / "libfaulty_system.so"
-LONG = os.environ.get("FATLINK_CACHE_STRESS") == "long"
 CODES = ("ENOSPC", "EIO", "EDQUOT", "EROFS", "EACCES", "EBUSY", "ESTALE", "EMFILE")
 
 
@@ -90,7 +89,7 @@ class NeverInTheWay(CacheTest):
         image = self.image()
         # Cold, at every call: linking takes its time, so the codes take turns.
         for call in range(1, calls + 1):
-            for code in CODES if LONG else (CODES[call % len(CODES)],):
+            for code in CODES if scaled(1) > 1 else (CODES[call % len(CODES)],):
                 for often in ("", "+"):
                     with self.subTest(call=call, code=code, often=often):
                         shutil.rmtree(self.cache, ignore_errors=True)

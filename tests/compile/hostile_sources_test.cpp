@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources that attack the compiler: the host and the next compile are not affected.
-// FATLINK_HOSTILE_SCALE=N makes the series N times as long.
+// FATLINK_TEST_SCALE=N makes the series N times as long.
 #include <sys/resource.h>
 
 #include <csignal>
@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "compile_fixture.hpp"
-#include "hostile_scale.hpp"
+#include "test_scale.hpp"
 
 using namespace fatlink;
 using fixtures::k_half;
@@ -110,8 +110,9 @@ TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
   auto const handler_before = segv_handler();
   auto const expected = compile(k_half).code.digest();
   compiler limited({.time_limit = std::chrono::seconds(1), .memory_limit_mib = 256});
-  for (int i = 0; i < 20 * fixtures::hostile_scale(); ++i) {
-    auto const& text = hostile_sources()[static_cast<std::size_t>(i) % hostile_sources().size()];
+  auto const rounds = fixtures::scaled(20);
+  for (std::size_t i = 0; i < rounds; ++i) {
+    auto const& text = hostile_sources()[i % hostile_sources().size()];
     EXPECT_THROW((void)limited.compile(source::from_text(text, "hostile.cu"), contract()),
                  compile_error)
         << text.substr(0, 80);

@@ -17,7 +17,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint32_t k_threads = 1024;
+constexpr std::uint32_t k_level_threads = 1024;
 constexpr std::size_t k_operands = 3;
 constexpr std::array<std::uint64_t, 24> k_extremes{
     0x0000000000000000, 0x8000000080008000, 0x3C003C003F803C00, 0x7BFF7BFF7F7FFFFF,
@@ -31,14 +31,14 @@ std::vector<std::uint64_t> operands()
 {
   std::vector<std::uint64_t> result;
   std::mt19937_64 random(19);  // NOLINT(cert-msc51-cpp): the same operands each time
-  for (std::size_t i = 0; i < k_threads * k_operands; ++i)
+  for (std::size_t i = 0; i < k_level_threads * k_operands; ++i)
     result.push_back(random() % 2 == 0 ? random() : k_extremes[random() % k_extremes.size()]);
   return result;
 }
 
 /// A kernel k(in, out) that executes `instruction` for all threads, then for those with an odd
 /// number.
-std::string kernel_of(std::string const& instruction)
+std::string kernel_of_instruction(std::string const& instruction)
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n"
          ".visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
@@ -74,12 +74,12 @@ class CpuLevel : public testing::TestWithParam<char const*> {
     program program(device_memory, {&module, 1});
     auto const values = operands();
     auto const in = device_memory->allocate(values.size() * sizeof(std::uint64_t));
-    auto const out = device_memory->allocate(k_threads * sizeof(std::uint64_t));
+    auto const out = device_memory->allocate(k_level_threads * sizeof(std::uint64_t));
     std::memcpy(in.data, values.data(), in.size);
     std::array const arguments{std::as_bytes(std::span(&in.base, 1)),
                                std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"), {.block = {k_threads, 1, 1}}, arguments);
-    std::vector<std::uint64_t> result(k_threads);
+    launch(program, program.find("k"), {.block = {k_level_threads, 1, 1}}, arguments);
+    std::vector<std::uint64_t> result(k_level_threads);
     std::memcpy(result.data(), out.data, out.size);
     return result;
   }
@@ -88,7 +88,7 @@ class CpuLevel : public testing::TestWithParam<char const*> {
 TEST_P(CpuLevel, ComputesTheSameBits)
 {
   if (!has_level_3) GTEST_SKIP() << "the host has one level";
-  auto const text = kernel_of(GetParam());
+  auto const text = kernel_of_instruction(GetParam());
   auto const fast = run(text);
   use_level_3(false);
   EXPECT_FALSE(has_level_3);

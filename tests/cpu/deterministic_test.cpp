@@ -11,10 +11,10 @@ namespace fatlink::interpreter {
 namespace {
 
 constexpr std::uint32_t k_blocks = 200;
-constexpr std::uint32_t k_threads = 96;
+constexpr std::uint32_t k_block_threads = 96;
 
 /// Adds 1 / (1 + i) for the index i of every thread to *out.
-constexpr char const* k_sum =
+constexpr char const* k_sum_kernel =
     ".version 9.0\n.target sm_90\n.address_size 64\n"
     ".visible .entry k(.param .u64 out)\n{\n"
     ".reg .b32 %r<9>; .reg .b64 %o; .reg .f32 %f<9>;\n"
@@ -23,23 +23,24 @@ constexpr char const* k_sum =
     "rcp.rn.f32 %f2, %f1; red.global.add.f32 [%o], %f2; ret;\n}\n";
 
 /// The bits of the sum.
-std::uint32_t sum()
+std::uint32_t sum_in_order()
 {
-  return launch_kernel(k_sum,
-                       {.grid = {k_blocks, 1, 1}, .block = {k_threads, 1, 1}, .in_order = true});
+  return launch_kernel(
+      k_sum_kernel, {.grid = {k_blocks, 1, 1}, .block = {k_block_threads, 1, 1}, .in_order = true});
 }
 
 TEST(Deterministic, SumsOfFloatsHaveTheSameBitsInTwentyRuns)
 {
-  auto const first = sum();
-  for (int i = 1; i < 20; ++i) EXPECT_EQ(sum(), first);
+  auto const first = sum_in_order();
+  for (int i = 1; i < 20; ++i) EXPECT_EQ(sum_in_order(), first);
 }
 
 TEST(Deterministic, SumsAreThoseInTheOrderOfTheBlocks)
 {
   float expected = 0;
-  for (std::uint32_t i = 1; i <= k_blocks * k_threads; ++i) expected += 1 / static_cast<float>(i);
-  EXPECT_EQ(sum(), std::bit_cast<std::uint32_t>(expected));
+  for (std::uint32_t i = 1; i <= k_blocks * k_block_threads; ++i)
+    expected += 1 / static_cast<float>(i);
+  EXPECT_EQ(sum_in_order(), std::bit_cast<std::uint32_t>(expected));
 }
 
 /// Each block waits until the next one, if there is one, has ended: it makes room for it.

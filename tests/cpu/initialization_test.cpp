@@ -12,7 +12,7 @@ namespace {
 
 /// A kernel k(out) with 4096 bytes of shared memory: %t is the thread, %s the address of the
 /// thread's word of it, %g the generic one, %o that of `out`.
-std::string kernel_of(std::string const& body, std::string const& attributes = "")
+std::string initialization_kernel(std::string const& body, std::string const& attributes = "")
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n"
          ".visible .entry k(.param .u64 out) " +
@@ -33,7 +33,7 @@ class Initialization : public testing::Test {
 
   static void expect_accepted(std::string const& body)
   {
-    EXPECT_NO_THROW(launch_kernel(kernel_of(body), options())) << body;
+    EXPECT_NO_THROW(launch_kernel(initialization_kernel(body), options())) << body;
   }
 
   static void expect_found(std::string const& message, std::string const& body,
@@ -41,7 +41,7 @@ class Initialization : public testing::Test {
                            std::string const& attributes = "")
   {
     try {
-      (void)launch_kernel(kernel_of(body, attributes), settings);
+      (void)launch_kernel(initialization_kernel(body, attributes), settings);
       ADD_FAILURE() << "nothing is reported: " << body;
     } catch (failure const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::uninitialized));
@@ -151,12 +151,12 @@ TEST_F(Initialization, ChecksTheSharedMemoryOfOtherBlocksOfTheCluster)
       "mapa.shared::cluster.u32 %r4, %s, %r3;\n";
   expect_found("ld.shared::cluster.u32", address + "ld.shared::cluster.u32 %r5, [%r4];", options(),
                ".reqnctapercluster 2, 1, 1");
-  EXPECT_NO_THROW(
-      launch_kernel(kernel_of(address + "st.shared::cluster.u32 [%r4], %t;\n"
-                                        "barrier.cluster.arrive; barrier.cluster.wait;\n"
-                                        "ld.shared.u32 %r5, [%s];",
-                              ".reqnctapercluster 2, 1, 1"),
-                    options()));
+  EXPECT_NO_THROW(launch_kernel(
+      initialization_kernel(address + "st.shared::cluster.u32 [%r4], %t;\n"
+                                      "barrier.cluster.arrive; barrier.cluster.wait;\n"
+                                      "ld.shared.u32 %r5, [%s];",
+                            ".reqnctapercluster 2, 1, 1"),
+      options()));
 }
 
 TEST_F(Initialization, WorksBesideTheRaceCheck)
@@ -164,17 +164,17 @@ TEST_F(Initialization, WorksBesideTheRaceCheck)
   auto settings = options();
   settings.check_races = true;
   expect_found("reads 4 bytes at 0x0", "ld.shared.u32 %r2, [%s];", settings);
-  EXPECT_NO_THROW(
-      launch_kernel(kernel_of("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
-                              "ld.shared.u32 %r2, [%s];"),
-                    settings));
+  EXPECT_NO_THROW(launch_kernel(
+      initialization_kernel("st.shared.u32 [%s], %t; bar.sync 0; xor.b32 %s, %s, 128;\n"
+                            "ld.shared.u32 %r2, [%s];"),
+      settings));
 }
 
 TEST_F(Initialization, IsNotCheckedUnlessAsked)
 {
   auto settings = options();
   settings.check_initialization = false;
-  EXPECT_NO_THROW(launch_kernel(kernel_of("ld.shared.u32 %r2, [%s];"), settings));
+  EXPECT_NO_THROW(launch_kernel(initialization_kernel("ld.shared.u32 %r2, [%s];"), settings));
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 /// A kernel k(out) with shared memory `buffer`: %t is the thread, %b the block, %s the address of
 /// the thread's word of shared memory, %n that of the next thread's, %o that of `out`. The
 /// surface 0x500000000010 and the texture 0x500000000020 have the texels of `out`.
-std::string kernel_of(std::string const& body)
+std::string race_kernel(std::string const& body)
 {
   return ".version 9.0\n.target sm_90\n.address_size 64\n.global .align 4 .u32 lock = 0;\n"
          ".global .align 4 .u32 sum = 0; .global .align 4 .b8 parts[64];\n"
@@ -42,7 +42,7 @@ class RaceCheck : public testing::Test {
  protected:
   static void run(std::string const& body, std::uint32_t blocks = 1, std::uint32_t threads = 64)
   {
-    (void)launch_kernel(kernel_of(body),
+    (void)launch_kernel(race_kernel(body),
                         {.grid = {blocks, 1, 1}, .block = {threads, 1, 1}, .check_races = true},
                         add_texture_objects);
   }

@@ -19,7 +19,7 @@
 namespace fatlink::interpreter {
 namespace {
 
-using names = std::set<std::string>;
+using name_set = std::set<std::string>;
 
 /// The document that is compared, or written where $FATLINK_REFERENCE_DEVICE_DOC names it.
 std::string document()
@@ -35,9 +35,9 @@ std::string text_of(std::string const& path)
   return text.str();
 }
 
-names instructions()
+name_set instructions()
 {
-  names known;
+  name_set known;
   for (auto const& entry : instruction_table()) known.emplace(entry.first);
   return known;
 }
@@ -51,14 +51,14 @@ conformance::coverage covered()
   return result;
 }
 
-names without(names all, names const& excluded)
+name_set without(name_set all, name_set const& excluded)
 {
   for (auto const& name : excluded) all.erase(name);
   return all;
 }
 
 /// "`.a` `.b`"
-std::string code_list(names const& words, std::string const& prefix)
+std::string code_list(name_set const& words, std::string const& prefix)
 {
   std::string text;
   for (auto const& word : words) text += (text.empty() ? "`" : " `") + prefix + word + "`";
@@ -80,7 +80,7 @@ std::string instruction_rows()
 
 std::string refusal_rows()
 {
-  std::map<std::string, names> features;
+  std::map<std::string, name_set> features;
   for (auto const& [name, feature] : unsupported_instructions()) features[feature].emplace(name);
   std::string text = "| Instructions | Feature |\n|---|---|\n";
   for (auto const& [feature, members] : features)
@@ -104,10 +104,10 @@ std::string with_table(std::string text, std::string const& name, std::string co
 }
 
 /// The names in backticks in the first cells of the section "## `title`".
-names names_in(std::string const& title)
+name_set names_in(std::string const& title)
 {
   std::istringstream file(text_of(document()));
-  names result;
+  name_set result;
   std::string section;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with("## ")) section = line.substr(3);
@@ -136,18 +136,18 @@ TEST(ReferenceDeviceDocument, HasTheTablesOfTheDecoderAndTheConformanceCases)
 
 TEST(ReferenceDeviceDocument, HasAConformanceCaseOfEveryInstruction)
 {
-  names with_cases;
+  name_set with_cases;
   for (auto const& [name, coverage] : covered()) with_cases.insert(name);
-  EXPECT_EQ(without(instructions(), with_cases), names());
+  EXPECT_EQ(without(instructions(), with_cases), name_set());
 }
 
 TEST(ReferenceDeviceDocument, ListsTheSpecialRegisters)
 {
   auto const documented = names_in("Special registers");
-  names supported;
+  name_set supported;
   for (auto const& name : special_registers()) supported.emplace(name);
-  EXPECT_EQ(without(supported, documented), names()) << "are not documented";
-  EXPECT_EQ(without(documented, supported), names()) << "are not supported";
+  EXPECT_EQ(without(supported, documented), name_set()) << "are not documented";
+  EXPECT_EQ(without(documented, supported), name_set()) << "are not supported";
 }
 
 }  // namespace fatlink::interpreter

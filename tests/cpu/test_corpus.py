@@ -2,14 +2,13 @@
 """The reference device matches the reference values in both modes, for every shipped transform and
 every function of the corpus."""
 import json
-import os
 import unittest
 
-from fatlink_cli import SHARE, TESTS, TRANSFORMS, CliTest
+from fatlink_cli import SHARE, TESTS, TRANSFORMS, CliTest, scaled
 from stratified import npy, stratified
 
 CORPUS = TESTS / "corpus"
-ELEMENTS = int(os.environ.get("FATLINK_CORPUS_ELEMENTS", 2**20))  # fewer under sanitizers
+ELEMENTS = scaled(2**16)
 
 
 class Corpus(CliTest):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One flipped bit anywhere in a fatbin of fatlink_add_fatbin: it is refused, or the linked product
-// is the same. FATLINK_HOSTILE_SCALE multiplies the 400 flips. Flips are spread evenly over the
+// is the same. $FATLINK_TEST_SCALE multiplies the 400 flips. Flips are spread evenly over the
 // fatbins, over their entries' headers and payloads, and over each of those.
 #include <gtest/gtest.h>
 
@@ -12,22 +12,17 @@
 
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
-#include "hostile_scale.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
+#include "test_scale.hpp"
 
 using namespace fatlink;
 
 namespace {
 
-constexpr std::uint64_t k_flips = 400;
-constexpr std::chrono::seconds k_limit{10};
+constexpr std::size_t k_flips = 400;
+constexpr std::chrono::seconds k_link_limit{10};
 constexpr std::array k_modes{link_mode::ptx, link_mode::lto};
-
-std::uint64_t flip_count()
-{
-  return k_flips * static_cast<std::uint64_t>(fixtures::hostile_scale());
-}
 
 /// What a flip changes.
 struct region {
@@ -62,7 +57,7 @@ std::vector<region> regions_of(fatbin const& file)
 
 linker make_linker()
 {
-  return linker({.time_limit = k_limit});
+  return linker({.time_limit = k_link_limit});
 }
 
 byte_buffer link(linker& with, std::vector<fatbin> const& inputs, link_mode mode)
@@ -153,7 +148,8 @@ TEST_F(BitFlips, AreRefusedOrHaveTheSameProduct)
   auto with = make_linker();
   std::mt19937_64 random(14);
   std::map<std::string, std::map<outcome, int>> counts;
-  for (std::uint64_t i = 0; i < flip_count(); ++i) {
+  auto const flips = fixtures::scaled(k_flips);
+  for (std::size_t i = 0; i < flips; ++i) {
     auto const& whole = all[i % all.size()];
     auto const& place = whole.regions[random() % whole.regions.size()];
     auto const bit = 8 * place.begin + random() % (8 * (place.end - place.begin));

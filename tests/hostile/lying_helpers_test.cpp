@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto k_limit = 400ms;
+constexpr auto k_short_limit = 400ms;
 constexpr auto k_longest = 2500ms;  ///< the limit, the end of the process, and a busy machine
 
 std::string liar()
@@ -57,7 +57,7 @@ class lying {
 };
 
 /// The code of the error that a link ends with; "linked" where it succeeds.
-std::string code_of_link(linker& work)
+std::string checked_code_of_link(linker& work)
 try {
   (void)work.link(shipped(), lto());
   return "linked";
@@ -74,7 +74,7 @@ class LyingHelpers : public fixtures::needs_nvjitlink {};
 
 TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
 {
-  linker work({.time_limit = k_limit});
+  linker work({.time_limit = k_short_limit});
   linker patient;
   auto const expected = patient.link(shipped(), lto()).bytes;
   auto const lies = all_lies();
@@ -85,7 +85,7 @@ TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
     std::string code;
     {
       lying const helper(lie);
-      code = code_of_link(work);
+      code = checked_code_of_link(work);
     }
     EXPECT_LT(std::chrono::steady_clock::now() - start, k_longest);
     EXPECT_THAT(code, testing::AnyOf("EPROTO", "ETIMEDOUT", "LIE", testing::StartsWith("SIG"),
@@ -96,13 +96,13 @@ TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
 
 TEST_F(LyingHelpers, TakeNoMemoryByAnnouncingALot)
 {
-  linker work({.time_limit = k_limit});
+  linker work({.time_limit = k_short_limit});
   auto const before = peak_memory();
   for (auto const* lie : {"start-endless-request", "start-endless-product", "reply-announced-only",
                           "reply-announced-silent", "reply-huge", "reply-endless-request",
                           "reply-endless-of-others"}) {
     lying const helper(lie);
-    EXPECT_NE(code_of_link(work), "linked");
+    EXPECT_NE(checked_code_of_link(work), "linked");
   }
   EXPECT_LT(peak_memory() - before, std::uint64_t{64} << 20);
 }
@@ -115,7 +115,7 @@ TEST_F(LyingHelpers, TakeLittleMoreMemoryThanTheySend)
   linker work({.time_limit = 20s});
   auto const before = peak_memory();
   lying const helper("reply-long-warning");
-  EXPECT_EQ(code_of_link(work), "EPROTO");
+  EXPECT_EQ(checked_code_of_link(work), "EPROTO");
   EXPECT_LT(peak_memory() - before, std::uint64_t{300} << 20);  // of 100 MiB, in a growing buffer
 }
 
@@ -127,9 +127,9 @@ TEST_F(LyingHelpers, LeaveNoImageInTheCacheThatIsNone)
   linker work({.time_limit = 5s, .cache = std::make_shared<link_cache>(settings)});
   {
     lying const helper("none");  // answers with a product that is no image
-    EXPECT_NE(code_of_link(work), "linked");
+    EXPECT_NE(checked_code_of_link(work), "linked");
   }
-  EXPECT_EQ(code_of_link(work), "linked");
+  EXPECT_EQ(checked_code_of_link(work), "linked");
 }
 
 TEST_F(LyingHelpers, ThatSayMoreThanAskedServeNoOtherLink)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Attacks on the cache's folder: files that belong to others, obstacles and damage in the places of its files,
 wrong clocks, locks that fail. No attack may yield wrong content, touch a file outside, stop a link or cost time.
-FATLINK_HOSTILE_SCALE multiplies the number of random attacks."""
+FATLINK_TEST_SCALE multiplies the number of random attacks."""
 import json
 import os
 import pathlib
@@ -14,12 +14,11 @@ import tempfile
 import time
 import unittest
 
-from fatlink_cli import BUILD, LIBRARY, SHARE, TESTS, CliTest
+from fatlink_cli import LIBRARY, SHARE, TESTS, CliTest, scaled
 
-MULTIPLIER = int(os.environ.get("FATLINK_HOSTILE_SCALE", "1"))
 PAIR = [LIBRARY, SHARE / "relu_poly.fatbin"]
 LINK = ["link", "--target", "sm_90", "-o", "out.cubin", *PAIR]
-DRIVER = BUILD / "bin" / "cache_driver"
+DRIVER = TESTS / "cache_driver"
 FAULTY = TESTS / "libfaulty_system.so"
 LIMIT, KEYS = 60_000, 20
 ERRORS = {"EAGAIN": 11, "EACCES": 13, "EINTR": 4, "ENOLCK": 37}
@@ -164,7 +163,7 @@ class Attacks(unittest.TestCase):
                "remove", "set_clock")
 
     def test_no_attack_yields_wrong_content_or_a_fault(self):
-        rounds = 60 * MULTIPLIER
+        rounds = scaled(60)
         rng = random.Random(7)
         outside = state_of(self.outside)
         for number in range(rounds):

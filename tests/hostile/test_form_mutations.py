@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged transforms of every form, in every link mode for sm_80 and sm_90: the host survives, no function of the wrong
-type is linked, every refusal names the file. FATLINK_FORM_MUTATIONS says how many of each form, type, mode and target:
-15 by default, times FATLINK_HOSTILE_SCALE; 1,000 with the label `stress`. FATLINK_FORM_SEED: other damage."""
+type is linked, every refusal names the file. There are 15 of each form, type, mode and
+target, times FATLINK_TEST_SCALE. FATLINK_FORM_SEED: other damage."""
 import json
 import os
 import subprocess
@@ -9,10 +9,10 @@ import tempfile
 import unittest
 
 import form_files
-from fatlink_cli import BUILD, nvjitlink
+from fatlink_cli import TESTS, nvjitlink, scaled
 
-DRIVER = BUILD / "bin" / "form_mutations"
-COUNT = int(os.environ.get("FATLINK_FORM_MUTATIONS", 15)) * int(os.environ.get("FATLINK_HOSTILE_SCALE", 1))
+DRIVER = TESTS / "form_mutations"
+COUNT = scaled(15)
 SEED = int(os.environ.get("FATLINK_FORM_SEED", 16))
 
 

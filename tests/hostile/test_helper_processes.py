@@ -5,10 +5,10 @@ import signal
 import subprocess
 import time
 
-from fatlink_cli import LIBRARY, PROGRAM, SHARE, CliTest
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, CliTest, scaled
 from helper_process import FAILURE, HOSTILE, PRODUCT, HelperProcess, children, is_alive, wait_until
 
-ROUNDS = 5 * int(os.environ.get("FATLINK_HOSTILE_SCALE", "1"))
+ROUNDS = scaled(5)
 LINK = ["link", "--no-cache", "--target", "sm_90", "-o", "o.cubin", LIBRARY, SHARE / "relu_poly.fatbin"]
 
 

@@ -6,10 +6,9 @@ import subprocess
 import time
 import unittest
 
-from fatlink_cli import LIBRARY, SHARE, TESTS
+from fatlink_cli import LIBRARY, SHARE, TESTS, scaled
 
 RELU = SHARE / "relu_poly.fatbin"
-SCALE = max(int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")), 1)
 BUSY_HOST = TESTS / "busy_host"
 LATE_LINKS = TESTS / "late_links"
 LINES_PER_ROUND = 200
@@ -36,7 +35,7 @@ def wait_until(condition, seconds=10):
 
 class HostProcess(unittest.TestCase):
     def test_threads_that_print_fork_reap_and_link_lose_nothing(self):
-        rounds = 4 * SCALE
+        rounds = scaled(4)
         before = helpers()
         result = subprocess.run([BUSY_HOST, str(rounds), LIBRARY, RELU], capture_output=True, text=True,
                                 timeout=120 + 20 * rounds)
@@ -70,7 +69,7 @@ class HostProcess(unittest.TestCase):
 
     def test_detached_threads_that_link_while_main_returns_neither_crash_nor_hang(self):
         before = helpers()
-        for i in range(10 * SCALE):
+        for i in range(scaled(10)):
             for where in ("helper", "in-process"):
                 with self.subTest(where=where, run=i):
                     result = self.run_late("detached", where)

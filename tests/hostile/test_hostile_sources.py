@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources that attack the compiler or want to read files: each ends in an error that names it, within its limits, and the
-next source compiles. FATLINK_HOSTILE_SCALE=N repeats each N times."""
+next source compiles. FATLINK_TEST_SCALE=N repeats each bomb N times."""
 import json
 import os
 import unittest
 
 from compile_case import CONTRACT, HALF, CompileCase
+from fatlink_cli import scaled
 
-SCALE = max(int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")), 1)
+REPETITIONS = scaled(1)
 SECONDS = "3"
 MOST_OUTPUT = 4 << 20  # bytes that an error may print
 SECRET = "4a7c15c0ffee"
@@ -80,8 +81,8 @@ class HostileSources(CompileCase):
 
     def test_bombs_end_within_the_limits(self):
         for name, (text, codes) in BOMBS.items():
-            for memory in ("256", "1024")[:2 if SCALE > 1 else 1]:
-                for i in range(SCALE):
+            for memory in ("256", "1024")[:2 if REPETITIONS > 1 else 1]:
+                for i in range(REPETITIONS):
                     with self.subTest(bomb=name, memory=memory, run=i):
                         error = self.compile_hostile(text, "--memory-limit", memory)
                         self.assertIn(error["code"], codes, error["message"][:200])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged fatbins through `fatlink check` and `fatlink inspect`: a documented status every time, in a
-fixed address space. A few hundred by default, 40,000 and more with FATLINK_HOSTILE_SCALE=100. Mutants of the
-stress test go through `link`."""
+fixed address space. There are 400 mutants by default, 40,000 with FATLINK_TEST_SCALE=100. Mutants of the stress test go
+through `link`."""
 import collections
 import concurrent.futures
 import os
@@ -12,11 +12,11 @@ import subprocess
 import tempfile
 import unittest
 
-from fatlink_cli import PROGRAM, SANITIZED, SHARE
+from fatlink_cli import PROGRAM, SANITIZED, SHARE, scaled
 from mutated_bytes import mutated, spliced
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
-COUNT = 400 * int(os.environ.get("FATLINK_HOSTILE_SCALE", 1))
+COUNT = scaled(400)
 MEMORY = 1 << 30  # bytes of address space for each run
 DOCUMENTED = {0, 3, 4}
 VERBS = (("check", "--nvjitlink", "13.0", "--target", "all"), ("inspect", "--json"))

@@ -8,20 +8,13 @@
 #include "fixtures.hpp"
 #include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::library_and_transform;
+using fixtures::lto;
 
 namespace {
-
-std::vector<fatbin> pair()
-{
-  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
-}
-
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
-}
 
 class Nvjitlink : public fixtures::needs_nvjitlink {};
 
@@ -70,10 +63,10 @@ TEST_F(Nvjitlink, ThatIsNamedIsOpenedOrAnError)
 
 TEST_F(CachedLinker, ServesWhatTheHelperMadeToOtherProcessesWhicheverWayTheyLink)
 {
-  auto const first = cached(isolation::helper).link(pair(), lto());
+  auto const first = cached(isolation::helper).link(library_and_transform(), lto());
   EXPECT_EQ(first.cache, cache_outcome::miss);
   for (auto const where : {isolation::helper, isolation::in_process}) {
-    auto const again = cached(where).link(pair(), lto());
+    auto const again = cached(where).link(library_and_transform(), lto());
     EXPECT_EQ(again.cache, cache_outcome::hit);
     EXPECT_EQ(again.bytes, first.bytes);
     EXPECT_TRUE(again.inlined());
@@ -83,8 +76,9 @@ TEST_F(CachedLinker, ServesWhatTheHelperMadeToOtherProcessesWhicheverWayTheyLink
 
 TEST_F(CachedLinker, TakesNoEntryWithAnyByteFlippedOrMissing)
 {
-  auto const image = cached().link(pair(), lto());
-  auto const good = cache::encode_entry(link_key(pair(), lto(), "13.0").parts(), {image.bytes, {}});
+  auto const image = cached().link(library_and_transform(), lto());
+  auto const good = cache::encode_entry(link_key(library_and_transform(), lto(), "13.0").parts(),
+                                        {image.bytes, {}});
   std::string why;
   ASSERT_TRUE(cache::decode_entry(good, why));
   for (std::size_t i = 0; i < good.size(); ++i) {
@@ -98,10 +92,10 @@ TEST_F(CachedLinker, TakesNoEntryWithAnyByteFlippedOrMissing)
 TEST_F(CachedLinker, JudgesTheInputsBeforeItAsks)
 {
   auto with = cached();
-  (void)with.link(pair(), lto());
+  (void)with.link(library_and_transform(), lto());
   auto other = lto();
   other.kernels = {"nope"};
-  EXPECT_THROW(with.link(pair(), other), refused_error);
+  EXPECT_THROW(with.link(library_and_transform(), other), refused_error);
 }
 
 TEST_F(CachedLinker, KeepsNothingThatAnotherNvjitlinkLinked)
@@ -112,13 +106,13 @@ TEST_F(CachedLinker, KeepsNothingThatAnotherNvjitlinkLinked)
   (void)nvjitlink::open();  // the usual one, for the life of this process
   named_nvjitlink const named(copy);
   auto with = cached();
-  auto const first = with.link(pair(), lto());
+  auto const first = with.link(library_and_transform(), lto());
   EXPECT_EQ(first.cache, cache_outcome::miss);
   EXPECT_THAT(first.warnings,
               testing::Contains(testing::HasSubstr("the cache does not store this link")));
   // Now it is known which one links.
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::miss);
-  EXPECT_EQ(with.link(pair(), lto()).cache, cache_outcome::hit);
+  EXPECT_EQ(with.link(library_and_transform(), lto()).cache, cache_outcome::miss);
+  EXPECT_EQ(with.link(library_and_transform(), lto()).cache, cache_outcome::hit);
 }
 
 TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
@@ -154,28 +148,33 @@ TEST_F(CachedLinker, KeepsAGoodLinkThoughItsCallerWantedMore)
   auto strict = lto();
   strict.optimization = 0;  // leaves hooks as calls
   strict.require_inlined = true;
-  EXPECT_THROW(with.link(pair(), strict), link_error);
+  EXPECT_THROW(with.link(library_and_transform(), strict), link_error);
   strict.require_inlined = false;
-  EXPECT_EQ(with.link(pair(), strict).cache, cache_outcome::hit);  // the link itself was good
+  EXPECT_EQ(with.link(library_and_transform(), strict).cache,
+            cache_outcome::hit);  // the link itself was good
 }
 
 TEST(LinkKey, HoldsAllThatTheLinkDependsOnAndNoName)
 {
-  auto const key = link_key(pair(), lto(), "13.0 x 1");
+  auto const key = link_key(library_and_transform(), lto(), "13.0 x 1");
   EXPECT_THAT(key.parts(), testing::HasSubstr("target:5:sm_90\nmode:3:lto\nemit:5:cubin\n"));
   EXPECT_THAT(key.parts(), testing::HasSubstr("option:6:-ftz=0\n"));
   EXPECT_THAT(key.parts(), testing::HasSubstr("nvjitlink:8:13.0 x 1\n"));
   EXPECT_THAT(key.parts(), testing::Not(testing::HasSubstr("fatbin")));
-  EXPECT_NE(key.name(), link_key(pair(), lto(), "13.1 x 1").name());
-  auto reversed = pair();
+  EXPECT_NE(key.name(), link_key(library_and_transform(), lto(), "13.1 x 1").name());
+  auto reversed = library_and_transform();
   std::swap(reversed[0], reversed[1]);
   EXPECT_NE(key.name(), link_key(reversed, lto(), "13.0 x 1").name());
 }
 
 TEST_F(CachedLinker, KeepsWhatThisProcessMadeFromLinkersThatAskForTheSandbox)
 {
-  EXPECT_EQ(cached(isolation::in_process).link(pair(), lto()).cache, cache_outcome::miss);
-  EXPECT_EQ(cached(isolation::in_process).link(pair(), lto()).cache, cache_outcome::hit);
-  EXPECT_EQ(cached(isolation::helper).link(pair(), lto()).cache, cache_outcome::miss);
-  EXPECT_EQ(cached(isolation::helper).link(pair(), lto()).cache, cache_outcome::hit);
+  EXPECT_EQ(cached(isolation::in_process).link(library_and_transform(), lto()).cache,
+            cache_outcome::miss);
+  EXPECT_EQ(cached(isolation::in_process).link(library_and_transform(), lto()).cache,
+            cache_outcome::hit);
+  EXPECT_EQ(cached(isolation::helper).link(library_and_transform(), lto()).cache,
+            cache_outcome::miss);
+  EXPECT_EQ(cached(isolation::helper).link(library_and_transform(), lto()).cache,
+            cache_outcome::hit);
 }

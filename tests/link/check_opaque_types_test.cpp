@@ -11,19 +11,17 @@
 #include "fixtures.hpp"
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
+#include "shipped_links.hpp"
 
 using namespace fatlink;
+using fixtures::lto;
 using testing::Contains;
 using testing::HasSubstr;
 
 namespace {
 
-link_options lto()
-{
-  return {.target = "sm_90", .mode = link_mode::lto, .emit = image_kind::cubin};
-}
-
-linked_image link(std::vector<std::string> const& names, isolation where = isolation::in_process)
+linked_image link_lto(std::vector<std::string> const& names,
+                      isolation where = isolation::in_process)
 {
   std::vector<fatbin> inputs;
   for (auto const& name : names) inputs.push_back(fixtures::fatbin(name));
@@ -102,7 +100,7 @@ TEST_F(CheckOpaqueTypes, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
   for (auto const where : {isolation::in_process, isolation::helper})
     expect_error<refused_error>(
         [&] {
-          (void)link({"library.fatbin", "two_types_ltoir.fatbin"}, where);
+          (void)link_lto({"library.fatbin", "two_types_ltoir.fatbin"}, where);
         },
         "library.fatbin declares (b32) user_transform(b32), and the LTO-IR of "
         "two_types_ltoir.fatbin has user_transform with another type [signature-mismatch]");
@@ -110,15 +108,15 @@ TEST_F(CheckOpaqueTypes, RefusesATransformOfAnotherTypeThanTheLibraryDeclares)
 
 TEST_F(CheckOpaqueTypes, LinksAndInlinesATransformOfTheRightType)
 {
-  auto const image = link({"library.fatbin", "transform_ltoir.fatbin"});
+  auto const image = link_lto({"library.fatbin", "transform_ltoir.fatbin"});
   EXPECT_TRUE(image.inlined());
-  EXPECT_EQ(image.bytes, link({"library.fatbin", "transform.fatbin"}).bytes);
+  EXPECT_EQ(image.bytes, link_lto({"library.fatbin", "transform.fatbin"}).bytes);
   EXPECT_THAT(image.warnings, Contains(HasSubstr("[unreadable-types]")));
 }
 
 TEST_F(CheckOpaqueTypes, LinksAndInlinesIntoALibraryOfTheRightType)
 {
-  auto const image = link({"library_ltoir.fatbin", "transform.fatbin"});
+  auto const image = link_lto({"library_ltoir.fatbin", "transform.fatbin"});
   EXPECT_TRUE(image.inlined());
   EXPECT_EQ(detail::functions_in_cubin(image.bytes), std::vector<std::string>{"apply_transform"});
 }
@@ -127,7 +125,7 @@ TEST_F(CheckOpaqueTypes, RefusesAHookThatTheLtoirDoesNotDefine)
 {
   expect_error<refused_error>(
       [] {
-        (void)link({"library.fatbin", "library_ltoir.fatbin"});
+        (void)link_lto({"library.fatbin", "library_ltoir.fatbin"});
       },
       "library.fatbin declares (b32) user_transform(b32), and no input shows a definition of it");
 }

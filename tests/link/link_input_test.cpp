@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 namespace {
 
-link_options options(link_mode mode)
+link_options cubin_options(link_mode mode)
 {
   return {.target = "sm_90", .mode = mode, .emit = image_kind::cubin};
 }
@@ -28,7 +28,7 @@ byte_buffer link_whole(std::vector<fatbin> const& inputs, link_mode mode)
 {
   auto const library = nvjitlink::open();
   auto const& api = library->functions();
-  auto const texts = detail::nvjitlink_options(inputs, options(mode));
+  auto const texts = detail::nvjitlink_options(inputs, cubin_options(mode));
   std::vector<char const*> pointers;
   for (auto const& text : texts) pointers.push_back(text.c_str());
   nvjitlink::api::handle handle = nullptr;
@@ -77,7 +77,7 @@ TEST_F(LinkInput, OfShippedFatbinsLinksToTheBytesOfWholeFiles)
     for (auto const mode : {link_mode::ptx, link_mode::lto}) {
       std::vector<fatbin> const inputs{fatbin::read(places::data("apply_transform.fatbin")),
                                        fatbin::read(places::data(std::string(name) + ".fatbin"))};
-      EXPECT_EQ(linker().link(inputs, options(mode)).bytes, link_whole(inputs, mode))
+      EXPECT_EQ(linker().link(inputs, cubin_options(mode)).bytes, link_whole(inputs, mode))
           << name << " " << to_string(mode);
     }
 }
@@ -89,7 +89,7 @@ TEST_F(LinkInput, OfFatbinsWithSassIsThePtxThatWasJudged)
   std::vector<fatbin> const ptx{ptx_of("library_sass.fatbin"), ptx_of("two_types_sass.fatbin")};
   auto const expected = link_whole(ptx, link_mode::ptx);
   for (auto const where : {isolation::in_process, isolation::helper}) {
-    auto const image = linker({.isolation = where}).link(files, options(link_mode::ptx));
+    auto const image = linker({.isolation = where}).link(files, cubin_options(link_mode::ptx));
     EXPECT_EQ(image.bytes, expected);
     EXPECT_THAT(image.warnings, testing::Not(testing::Contains(HasSubstr("Prototype"))));
   }

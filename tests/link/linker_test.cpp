@@ -16,15 +16,11 @@
 #include "nvjitlink/link_in_process.hpp"
 
 using namespace fatlink;
+using fixtures::library_and_transform;
 
 namespace {
 
-std::vector<fatbin> pair()
-{
-  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
-}
-
-link_options options(char const* wanted, link_mode mode)
+link_options options_for(char const* wanted, link_mode mode)
 {
   return {.target = wanted, .mode = mode, .emit = image_kind::cubin};
 }
@@ -55,14 +51,15 @@ class LinkSession : public fixtures::needs_nvjitlink {};
 TEST_F(Linker, MakesTheSameBytesEveryTime)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_EQ(linker().link(pair(), options("sm_90", mode)).bytes,
-              linker().link(pair(), options("sm_90", mode)).bytes);
+    EXPECT_EQ(linker().link(library_and_transform(), options_for("sm_90", mode)).bytes,
+              linker().link(library_and_transform(), options_for("sm_90", mode)).bytes);
 }
 
 TEST_F(Linker, ReadsInliningFromTheImage)
 {
-  EXPECT_FALSE(linker().link(pair(), options("sm_90", link_mode::ptx)).inlined());
-  auto const lto = linker().link(pair(), options("sm_90", link_mode::lto));
+  EXPECT_FALSE(
+      linker().link(library_and_transform(), options_for("sm_90", link_mode::ptx)).inlined());
+  auto const lto = linker().link(library_and_transform(), options_for("sm_90", link_mode::lto));
   EXPECT_TRUE(lto.inlined());
   EXPECT_EQ(detail::functions_in_cubin(lto.bytes), std::vector<std::string>{"apply_transform"});
 }
@@ -70,13 +67,16 @@ TEST_F(Linker, ReadsInliningFromTheImage)
 TEST_F(Linker, LinksFromSeveralThreadsAtOnce)
 {
   linker with;
-  auto const expected = with.link(pair(), options("sm_90", link_mode::lto)).bytes;
+  auto const expected =
+      with.link(library_and_transform(), options_for("sm_90", link_mode::lto)).bytes;
   std::vector<int> same(4);
   {
     std::vector<std::jthread> threads;
     for (auto& result : same)
-      threads.emplace_back(
-          [&] { result = with.link(pair(), options("sm_90", link_mode::lto)).bytes == expected; });
+      threads.emplace_back([&] {
+        result = with.link(library_and_transform(), options_for("sm_90", link_mode::lto)).bytes ==
+                 expected;
+      });
   }
   EXPECT_EQ(same, (std::vector<int>{1, 1, 1, 1}));
 }
@@ -84,7 +84,9 @@ TEST_F(Linker, LinksFromSeveralThreadsAtOnce)
 TEST(UnopenedLinker, RefusesBeforeNvjitlinkSeesTheInputs)
 {
   expect_error<refused_error>(
-      [] { linker().link({fixtures::fatbin("library.fatbin")}, options("sm_90", link_mode::lto)); },
+      [] {
+        linker().link({fixtures::fatbin("library.fatbin")}, options_for("sm_90", link_mode::lto));
+      },
       "cannot link for sm_90: library.fatbin calls (b32) user_transform(b32), which is defined by "
       "no "
       "input [missing-hook]");
@@ -94,7 +96,7 @@ TEST_F(LinkSession, FailsOnWhatNvjitlinkOnlyPrints)
 {
   // Two definitions in PTX mode: nvJitLink answers success and an @E@ line on standard error. (When
   // it takes the link from the driver's cache it says nothing.)
-  auto inputs = pair();
+  auto inputs = library_and_transform();
   inputs.push_back(fixtures::fatbin("uncontracted.fatbin"));
   fixtures::captured_stderr output;
   try {
@@ -125,7 +127,7 @@ TEST_F(LinkSession, NamesTheInputThatNvjitlinkRefuses)
 TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 {
   try {
-    detail::link_in_process(*nvjitlink::open(), entries_of(pair(), link_mode::lto),
+    detail::link_in_process(*nvjitlink::open(), entries_of(library_and_transform(), link_mode::lto),
                             {"-arch=sm_90", "-nonsense"}, image_kind::cubin);
     ADD_FAILURE() << "linked";
   } catch (link_error const& failed) {
@@ -137,14 +139,14 @@ TEST_F(LinkSession, CarriesTheLogOfAFailedCreate)
 TEST(LinkerArguments, AreCheckedBeforeAnythingElse)
 {
   expect_error<usage_error>(
-      [] { (void)linker().link(std::vector<input>{}, options("sm_90", link_mode::lto)); },
+      [] { (void)linker().link(std::vector<input>{}, options_for("sm_90", link_mode::lto)); },
       "no inputs: there is nothing to link");
-  auto wrong = options("sm_90", static_cast<link_mode>(7));
-  expect_error<usage_error>([&] { (void)linker().link(pair(), wrong); },
+  auto wrong = options_for("sm_90", static_cast<link_mode>(7));
+  expect_error<usage_error>([&] { (void)linker().link(library_and_transform(), wrong); },
                             "link_mode has no value 7");
-  wrong = options("sm_90", link_mode::lto);
+  wrong = options_for("sm_90", link_mode::lto);
   wrong.emit = static_cast<image_kind>(9);
-  expect_error<usage_error>([&] { (void)linker().link(pair(), wrong); },
+  expect_error<usage_error>([&] { (void)linker().link(library_and_transform(), wrong); },
                             "image_kind has no value 9");
   expect_error<usage_error>([&] { (void)linker({.isolation = static_cast<isolation>(5)}); },
                             "isolation has no value 5");
@@ -154,20 +156,22 @@ TEST(LinkerArguments, ThatWereMovedFromAreUsageErrors)
 {
   linker first;
   auto const second = std::move(first);
-  expect_error<usage_error>([&] { (void)first.link(pair(), options("sm_90", link_mode::lto)); },
-                            "the linker was moved from");
-  auto inputs = pair();
+  expect_error<usage_error>(
+      [&] { (void)first.link(library_and_transform(), options_for("sm_90", link_mode::lto)); },
+      "the linker was moved from");
+  auto inputs = library_and_transform();
   auto const taken = std::move(inputs[0]);
-  expect_error<usage_error>([&] { (void)linker().link(inputs, options("sm_90", link_mode::lto)); },
-                            "an input was moved from");
+  expect_error<usage_error>(
+      [&] { (void)linker().link(inputs, options_for("sm_90", link_mode::lto)); },
+      "an input was moved from");
 }
 
 TEST(LinkerArguments, AreCheckedBeforeTheInputsAreSearched)
 {
-  auto const lto = options("sm_90", link_mode::lto);
+  auto const lto = options_for("sm_90", link_mode::lto);
   auto const inputs = damaged_archive();
   EXPECT_THROW((void)linker().link(inputs, lto), file_error);
-  auto wrong = options("sm_90", link_mode::ptx);
+  auto wrong = options_for("sm_90", link_mode::ptx);
   wrong.emit = image_kind::ptx;
   for (auto const& call : std::vector<std::function<void()>>{
            [&] { (void)linker().link(inputs, wrong); },
@@ -181,7 +185,7 @@ TEST(LinkerArguments, AreCheckedBeforeTheInputsAreSearched)
 
 TEST(LinkerArguments, OfLayersAreCheckedBeforeTheInputsAreSearched)
 {
-  auto set = options("sm_90", link_mode::ptx);
+  auto set = options_for("sm_90", link_mode::ptx);
   set.emit = image_kind::ptx_set;
   expect_error<usage_error>([&] { (void)linker().link_into("/nowhere", damaged_archive(), set); },
                             "a cache layer holds cubins and PTX, not a ptx_set");
@@ -192,7 +196,7 @@ TEST(LinkerArguments, AreNotReadByALinkerThatWasMovedFrom)
   linker first;
   auto const second = std::move(first);
   auto const inputs = damaged_archive();
-  auto const lto = options("sm_90", link_mode::lto);
+  auto const lto = options_for("sm_90", link_mode::lto);
   expect_error<usage_error>([&] { (void)first.link(inputs, lto); }, "the linker was moved from");
   expect_error<usage_error>([&] { (void)first.link_into("/nowhere", inputs, lto); },
                             "the linker was moved from");
@@ -214,8 +218,8 @@ TEST_F(LinkerSettings, NameTheNvjitlinkThatLinks)
   std::filesystem::create_symlink(nvjitlink::open()->path(), link);
   for (auto const where : {isolation::in_process, isolation::helper}) {
     linker work({.isolation = where, .nvjitlink = link});
-    EXPECT_EQ(work.link(pair(), options("sm_90", link_mode::lto)).bytes,
-              linker().link(pair(), options("sm_90", link_mode::lto)).bytes);
+    EXPECT_EQ(work.link(library_and_transform(), options_for("sm_90", link_mode::lto)).bytes,
+              linker().link(library_and_transform(), options_for("sm_90", link_mode::lto)).bytes);
   }
 }
 
@@ -224,7 +228,7 @@ TEST_F(LinkerSettings, UseNoOtherNvjitlinkThanTheNamedOne)
   for (auto const where : {isolation::in_process, isolation::helper}) {
     linker work({.isolation = where, .nvjitlink = "/nowhere/libnvJitLink.so.13"});
     expect_error<unavailable_error>(
-        [&] { (void)work.link(pair(), options("sm_90", link_mode::lto)); },
+        [&] { (void)work.link(library_and_transform(), options_for("sm_90", link_mode::lto)); },
         "/nowhere/libnvJitLink.so.13 (from ");
   }
 }

@@ -14,14 +14,10 @@
 #include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
+using fixtures::input_file;
 using testing::HasSubstr;
 
 namespace {
-
-input file(std::string const& name)
-{
-  return input::from_bytes(fixtures::bytes(name), name);
-}
 
 class LiveTiers : public fixtures::needs_nvjitlink {
  protected:
@@ -39,7 +35,7 @@ class LiveTiers : public fixtures::needs_nvjitlink {
     return results_;
   }
 
-  std::vector<input> const inputs_{file("library.fatbin"), file("transform.fatbin")};
+  std::vector<input> const inputs_{input_file("library.fatbin"), input_file("transform.fatbin")};
   std::shared_ptr<device> cpu_ = open_device("cpu");
   std::mutex mutex_;
   std::vector<tier_result> results_;
@@ -66,7 +62,7 @@ TEST_F(LiveTiers, PublishTheQuickLinkFirstAndTheLtoLinkLater)
 TEST_F(LiveTiers, KeepTheFirstVersionWhenTheLtoLinkFails)
 {
   live_module live(*cpu_, linker(), settings());
-  auto const report = live.swap({file("library.fatbin"), file("forms/transform.ptx")});
+  auto const report = live.swap({input_file("library.fatbin"), input_file("forms/transform.ptx")});
   EXPECT_EQ(report.tier, swap_tier::first);
   expect_error<refused_error>([&] { (void)live.wait_for_best(); }, "transform.ptx holds no LTO-IR");
   EXPECT_EQ(live.current().number, 1U);
@@ -77,7 +73,7 @@ TEST_F(LiveTiers, KeepTheFirstVersionWhenTheLtoLinkFails)
 TEST_F(LiveTiers, ReportTheErrorOfTheLastSwapOnly)
 {
   live_module live(*cpu_, linker(), settings());
-  live.swap({file("library.fatbin"), file("forms/transform.ptx")});
+  live.swap({input_file("library.fatbin"), input_file("forms/transform.ptx")});
   EXPECT_THROW((void)live.wait_for_best(), refused_error);
   live.swap(inputs_);
   EXPECT_EQ(live.wait_for_best().tier, swap_tier::best);
@@ -123,14 +119,15 @@ TEST_F(LiveTiers, LeaveTheLtoLinkOfAnEarlierSwapToALaterOneThatFails)
 {
   live_module live(*cpu_, linker(), settings());
   live.swap(inputs_);
-  EXPECT_THROW(live.swap({file("library.fatbin")}), refused_error);
+  EXPECT_THROW(live.swap({input_file("library.fatbin")}), refused_error);
   EXPECT_EQ(live.wait_for_best().tier, swap_tier::best);
 }
 
 TEST_F(LiveTiers, SayWhyThereIsOnlyOne)
 {
   live_module live(*cpu_, linker(), settings());
-  auto const report = live.swap({file("library.fatbin"), file("transform_ltoir.fatbin")});
+  auto const report =
+      live.swap({input_file("library.fatbin"), input_file("transform_ltoir.fatbin")});
   EXPECT_EQ(report.tier, swap_tier::only);
   EXPECT_EQ(report.mode, link_mode::lto);
   EXPECT_THAT(report.single_tier_reason, HasSubstr("holds no PTX"));
@@ -173,7 +170,8 @@ TEST_F(LiveTiers, LinkTheSassOfAllInputsOnAGpu)
     return image;
   };
   live_module live(device(backend), linker(), settings());
-  auto const report = live.swap({file("library_sass.fatbin"), file("forms/relocatable.cubin")});
+  auto const report =
+      live.swap({input_file("library_sass.fatbin"), input_file("forms/relocatable.cubin")});
   EXPECT_EQ(report.mode, link_mode::sass);
   EXPECT_EQ(report.tier, swap_tier::first);
   expect_error<refused_error>([&] { (void)live.wait_for_best(); }, "holds no LTO-IR");

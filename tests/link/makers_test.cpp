@@ -28,7 +28,7 @@ linked_image link_with_library(fatbin const& transform)
 }
 
 /// The image of the library with raw LTO-IR.
-linked_image link(std::string const& name)
+linked_image link_ltoir(std::string const& name)
 {
   return link_with_library(form(name).modules().front());
 }
@@ -37,7 +37,7 @@ linked_image link(std::string const& name)
 void expect_mismatch(std::string const& name)
 {
   expect_error<refused_error>(
-      [&] { (void)link(name); },
+      [&] { (void)link_ltoir(name); },
       name + ".ltoir has user_transform with another type [signature-mismatch]");
 }
 
@@ -48,7 +48,7 @@ class Makers : public fixtures::needs_nvjitlink, public testing::WithParamInterf
 
 TEST_P(Makers, GiveTheCubinOfTheFatbinOfTheSameSource)
 {
-  auto const image = link(GetParam());
+  auto const image = link_ltoir(GetParam());
   EXPECT_TRUE(image.inlined());
   EXPECT_EQ(image.bytes, link_with_library(fixtures::fatbin("transform.fatbin")).bytes);
 }
@@ -60,7 +60,7 @@ TEST_P(Makers, AreRefusedWithAnotherType)
 
 TEST_P(Makers, WarnThatTheTypesCannotBeRead)
 {
-  EXPECT_THAT(link(GetParam()).warnings, Contains(HasSubstr("[unreadable-types]")));
+  EXPECT_THAT(link_ltoir(GetParam()).warnings, Contains(HasSubstr("[unreadable-types]")));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Makers, testing::Values("nvrtc", "libnvvm", "numba", "cuda_core"),
@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(All, Makers, testing::Values("nvrtc", "libnvvm", "numba
 
 TEST_F(Numba, InlinesTheFunctionOfLibdeviceThatATransformCalls)
 {
-  EXPECT_TRUE(link("numba_tanh").inlined());
+  EXPECT_TRUE(link_ltoir("numba_tanh").inlined());
 }
 
 TEST_F(Numba, IsRefusedWhereItInfersADoubleResult)

@@ -11,21 +11,17 @@
 #include "needs_nvjitlink.hpp"
 
 using namespace fatlink;
+using fixtures::input_file;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
 
-input file(std::string const& name)
-{
-  return input::from_bytes(fixtures::bytes(name), name);
-}
-
-linked_image link(std::vector<std::string> const& names, link_options const& options)
+linked_image link_files(std::vector<std::string> const& names, link_options const& options)
 {
   std::vector<input> inputs;
-  for (auto const& name : names) inputs.push_back(file(name));
+  for (auto const& name : names) inputs.push_back(input_file(name));
   return linker({.isolation = isolation::in_process}).link(inputs, options);
 }
 
@@ -45,7 +41,7 @@ std::vector<std::string> refusals(std::vector<std::string> const& names,
 {
   std::vector<std::string> ids;
   try {
-    (void)link(names, options);
+    (void)link_files(names, options);
   } catch (refused_error const& refused) {
     for (auto const& finding : refused.findings())
       if (finding.severity == severity::error) ids.emplace_back(to_string(finding.id));
@@ -60,7 +56,7 @@ class AllowedCalls : public fixtures::needs_nvjitlink {};
 
 TEST_F(Sass, LinksCubinsWithSassEntriesForTheTarget)
 {
-  auto const image = link({"library_sass.fatbin", "forms/relocatable.cubin"}, sass());
+  auto const image = link_files({"library_sass.fatbin", "forms/relocatable.cubin"}, sass());
   EXPECT_EQ(image.mode, link_mode::sass);
   ASSERT_EQ(image.hooks.size(), 1U);
   EXPECT_EQ(image.hooks[0].name, "user_transform");
@@ -70,7 +66,7 @@ TEST_F(Sass, LinksCubinsWithSassEntriesForTheTarget)
 
 TEST_F(Sass, OfUnknownIntegrityIsReportedByTheLink)
 {
-  auto const image = link({"library_sass.fatbin", "forms/relocatable.cubin"}, sass());
+  auto const image = link_files({"library_sass.fatbin", "forms/relocatable.cubin"}, sass());
   EXPECT_THAT(image.warnings, Contains(HasSubstr("forms/relocatable.cubin states no digest")));
 }
 
@@ -102,15 +98,15 @@ TEST_F(Sass, EmitsOnlyCubins)
 {
   auto options = sass();
   options.emit = image_kind::ptx;
-  expect_error<usage_error>([&] { (void)link({"library_sass.fatbin"}, options); },
+  expect_error<usage_error>([&] { (void)link_files({"library_sass.fatbin"}, options); },
                             "ptx cannot be emitted in sass mode");
 }
 
 TEST_F(Sass, DoesNotRunOnTheReferenceDevice)
 {
   try {
-    (void)link({"forms/relocatable.cubin"},
-               {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set});
+    (void)link_files({"forms/relocatable.cubin"},
+                     {.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set});
     FAIL() << "linked";
   } catch (unavailable_error const& refused) {
     EXPECT_EQ(refused.details().code, error_code::needs_gpu);
@@ -137,7 +133,7 @@ TEST_F(AllowedCalls, LetPtxStandBesideLtoIr)
   std::vector<std::string> const names{"library.fatbin", "forms/transform.ptx"};
   EXPECT_THAT(refusals(names, {.target = "sm_90", .mode = link_mode::lto}),
               ElementsAre("no-ltoir"));
-  auto const image = link(names, with_calls(link_mode::lto));
+  auto const image = link_files(names, with_calls(link_mode::lto));
   ASSERT_EQ(image.hooks.size(), 1U);
   EXPECT_FALSE(image.hooks[0].inlined);
 }
@@ -147,7 +143,7 @@ TEST_F(AllowedCalls, LetSassStandBesideLtoIrAndPtx)
   for (auto const mode : {link_mode::lto, link_mode::ptx}) {
     std::vector<std::string> const names{"library.fatbin", "forms/relocatable.cubin"};
     EXPECT_FALSE(refusals(names, {.target = "sm_90", .mode = mode}).empty());
-    auto const image = link(names, with_calls(mode));
+    auto const image = link_files(names, with_calls(mode));
     ASSERT_EQ(image.hooks.size(), 1U);
     EXPECT_FALSE(image.hooks[0].inlined);
   }
@@ -162,9 +158,9 @@ TEST_F(AllowedCalls, RefuseSassOfAnotherType)
 
 TEST_F(AllowedCalls, PreferTheModesOwnKind)
 {
-  auto const calls = link({"library.fatbin", "transform.fatbin"}, with_calls(link_mode::lto));
-  auto const plain =
-      link({"library.fatbin", "transform.fatbin"}, {.target = "sm_90", .mode = link_mode::lto});
+  auto const calls = link_files({"library.fatbin", "transform.fatbin"}, with_calls(link_mode::lto));
+  auto const plain = link_files({"library.fatbin", "transform.fatbin"},
+                                {.target = "sm_90", .mode = link_mode::lto});
   EXPECT_TRUE(calls.inlined());
   EXPECT_EQ(calls.bytes, plain.bytes);
 }

@@ -33,7 +33,7 @@ class TestsComponent(unittest.TestCase):
         cls.tests = cls.folder / "moved away" / "libexec" / "fatlink-tests"
         # From the build's environment only the sanitizers' options.
         cls.env = {name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}
-        cls.env.update(PATH="/usr/bin:/bin", FATLINK_NVJITLINK=nvjitlink(), FATLINK_CORPUS_ELEMENTS="1024")
+        cls.env.update(PATH="/usr/bin:/bin", FATLINK_NVJITLINK=nvjitlink(), FATLINK_TEST_SCALE="0.02")
 
     def run_tests(self, *suites, status=0, env=None):
         """What `run` prints, and (passed, failed, skipped) by suite."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache under many processes, sudden deaths and a full folder. FATLINK_CACHE_STRESS=long takes the
-numbers that the label `stress` does (2,000 processes killed), FATLINK_HOSTILE_SCALE=N N times the default's 140."""
+"""The cache under many processes, sudden deaths and a full folder. FATLINK_TEST_SCALE=N kills N times as many processes
+as the 140 of the default, and makes N times as many links."""
 import concurrent.futures
 import hashlib
 import json
@@ -14,10 +14,9 @@ import threading
 import time
 import unittest
 
-from fatlink_cli import BUILD, LIBRARY, PROGRAM, SHARE, TESTS
+from fatlink_cli import LIBRARY, PROGRAM, SHARE, TESTS, scaled
 
-LONG = os.environ.get("FATLINK_CACHE_STRESS") == "long"
-DRIVER = BUILD / "bin" / "cache_driver"
+DRIVER = TESTS / "cache_driver"
 FAULTY = TESTS / "libfaulty_system.so"
 MOST_ENTRY = 8_400  # bytes that the driver's largest entry has
 
@@ -43,7 +42,8 @@ class CacheStress(unittest.TestCase):
         return json.loads(done.stdout)
 
     def test_many_processes_do_one_link_a_key(self):
-        processes, links, keys = (64, 200, 50) if LONG else (16, 50, 10)
+        # At most the 50 different links that the driver has, and at most 64 processes at once.
+        processes, links, keys = min(scaled(16), 64), scaled(50), min(scaled(10), 50)
         expected = self.result(self.start("real", self.folder / "other", SHARE, keys, 20 * keys, 7))
         started = time.monotonic()
         running = [self.start("real", self.root, SHARE, keys, links, seed + 100) for seed in range(processes)]
@@ -71,7 +71,7 @@ class CacheStress(unittest.TestCase):
         return int(count.read_text())
 
     def test_no_sudden_death_leaves_anything_wrong(self):
-        wanted = max(2000 if LONG else 140, 140 * int(os.environ.get("FATLINK_HOSTILE_SCALE", "1")))
+        wanted = scaled(140)
         limit, keys = 60_000, 40
         rng = random.Random(1)
         calls = self.calls_of("fake", self.root, limit, keys, 12, 1)
@@ -87,7 +87,7 @@ class CacheStress(unittest.TestCase):
                 victim.kill()
                 victim.communicate()
             else:  # at each system call in turn
-                call = call % calls + (1 if LONG else 2)
+                call = call % calls + (1 if scaled(1) > 1 else 2)
                 victim = self.start(*words, env={"FATLINK_FAULT_ROOT": str(self.root), "LD_PRELOAD": str(FAULTY),
                                                  "FATLINK_FAULT": f"kill@{call}"})
                 victim.communicate()
@@ -121,9 +121,9 @@ class CacheStress(unittest.TestCase):
         self.assertGreater(call, 20)
 
     def test_eviction_under_writers_stays_within_the_limit_and_keeps_what_is_read(self):
-        writers, count = (16, 3000) if LONG else (8, 400)
+        writers, count = min(scaled(8), 16), scaled(400)
         limit, hot_keys = 4_000_000, 20
-        hot = self.start("hot", self.root, limit, hot_keys, 20 if LONG else 4)
+        hot = self.start("hot", self.root, limit, hot_keys, min(scaled(4), 20))
         most, stop = 0, threading.Event()
 
         def watch():
@@ -148,7 +148,7 @@ class CacheStress(unittest.TestCase):
         self.assertLessEqual(most, limit + (writers + 1) * MOST_ENTRY)
         self.assertEqual(read["misses"], hot_keys, "something just read was evicted")
         self.assertEqual(stats["faults"], 0, stats)
-        if LONG:
+        if scaled(1) > 1:
             self.assertGreater(stats["evicted"], 0)
         print(f"{writers} writers, {sum(one['misses'] for one in done)} entries written, {stats['evicted']} "
               f"evicted, at most {most} of {limit} bytes, {read['hits']} reads of {hot_keys} entries kept them")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated fatbins through `fatlink link`: a documented status every time, never a signal, never past
-the time limit. FATLINK_MUTATIONS says how many; the default run takes 500, the label `stress` 10,000."""
+the time limit. There are 500 mutants, times FATLINK_TEST_SCALE."""
 import collections
 import concurrent.futures
 import os
@@ -11,11 +11,11 @@ import subprocess
 import tempfile
 import unittest
 
-from fatlink_cli import LIBRARY, PROGRAM, TESTS
+from fatlink_cli import LIBRARY, PROGRAM, TESTS, scaled
 from mutated_bytes import mutated
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
-COUNT = int(os.environ.get("FATLINK_MUTATIONS", 500))
+COUNT = scaled(500)
 DOCUMENTED = {0, 3, 4}
 LIMIT_S = 5
 

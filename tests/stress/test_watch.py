@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A watching host while a fatbin and its sidecar are replaced, by renaming in either order:
-FATLINK_WATCH_REPLACEMENTS times (default 500; the label `stress` 10,000)."""
-import os
+500 replacements, times FATLINK_TEST_SCALE."""
 import pathlib
 import random
 import shutil
@@ -10,10 +9,11 @@ import tempfile
 import time
 import unittest
 
+from fatlink_cli import scaled
 from generated_fatbin import ptx_fatbin
 from watch_case import WatchingHost, digest, sidecar
 
-COUNT = int(os.environ.get("FATLINK_WATCH_REPLACEMENTS", 500))
+COUNT = scaled(500)
 PAUSE_S = 0.003  # at most, between two renames
 LONG_PAUSE_S = 0.3
 TRANSFORM = """.visible .func (.param .b32 r) user_transform(.param .b32 p)

@@ -12,7 +12,7 @@ using namespace algorithm_bench;
 
 namespace {
 
-void expect_refused(std::vector<std::string> const& words, char const* says)
+void expect_refused_arguments(std::vector<std::string> const& words, char const* says)
 {
   try {
     (void)read_options(words);
@@ -45,12 +45,13 @@ TEST(AlgorithmBench, ReadsItsOptions)
 
 TEST(AlgorithmBench, RefusesWrongArguments)
 {
-  expect_refused({}, "name the folder of the libraries: share/fatlink");
-  expect_refused({"data", "--round", "3"}, "--round: unknown option; there are --check");
-  expect_refused({"data", "--rounds"}, "--rounds: has no value");
-  expect_refused({"data", "--rounds", "0"}, "--rounds 0: expected a whole number of 1 or more");
-  expect_refused({"data", "1e6"}, "ELEMENTS 1e6: expected a whole number of 1 or more");
-  expect_refused({"data", "18446744073709551616"}, "expected a whole number");
+  expect_refused_arguments({}, "name the folder of the libraries: share/fatlink");
+  expect_refused_arguments({"data", "--round", "3"}, "--round: unknown option; there are --check");
+  expect_refused_arguments({"data", "--rounds"}, "--rounds: has no value");
+  expect_refused_arguments({"data", "--rounds", "0"},
+                           "--rounds 0: expected a whole number of 1 or more");
+  expect_refused_arguments({"data", "1e6"}, "ELEMENTS 1e6: expected a whole number of 1 or more");
+  expect_refused_arguments({"data", "18446744073709551616"}, "expected a whole number");
 }
 
 TEST(AlgorithmBench, ShowsRatesAndRatios)

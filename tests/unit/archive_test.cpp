@@ -25,7 +25,7 @@ std::vector<std::string> listing(byte_buffer const& archive)
   return members;
 }
 
-void expect_corrupt(std::string const& archive, std::string const& says)
+void expect_corrupt_archive(std::string const& archive, std::string const& says)
 {
   auto const bytes = fixtures::to_bytes(archive);
   expect_refused([&] { (void)read_archive(bytes, "lib.a"); }, error_code::corrupt_archive, says);
@@ -105,34 +105,42 @@ TEST(Archive, RefusesTooManyMembers)
 
 TEST(Archive, RefusesMalformedHeaders)
 {
-  expect_corrupt("!<ARCH>\n", "does not begin with !<arch>, at byte 0");
+  expect_corrupt_archive("!<ARCH>\n", "does not begin with !<arch>, at byte 0");
   auto broken = ar_archive().member("a.o/", "22").text();
   broken[8 + 58] = 'x';
-  expect_corrupt(broken, "expected a member header here, at byte 8");
+  expect_corrupt_archive(broken, "expected a member header here, at byte 8");
   for (auto const* size : {"", "-1", "0x2", "2 2", "99999999999999999999"})
-    expect_corrupt(ar_archive().member("a.o/", "22", std::string(size).substr(0, 10)).text(), "");
-  expect_corrupt(ar_archive().member("a.o/", "22", "x").text(),
-                 "a member's size is not a number, at byte 56");
-  expect_corrupt(ar_archive().member("a.o/", "22", "3").text(), "truncated: 3 bytes are needed");
+    expect_corrupt_archive(
+        ar_archive().member("a.o/", "22", std::string(size).substr(0, 10)).text(), "");
+  expect_corrupt_archive(ar_archive().member("a.o/", "22", "x").text(),
+                         "a member's size is not a number, at byte 56");
+  expect_corrupt_archive(ar_archive().member("a.o/", "22", "3").text(),
+                         "truncated: 3 bytes are needed");
   auto unpadded = ar_archive().member("a.o/", "1").text();
   unpadded.back() = 'x';
-  expect_corrupt(unpadded, "expected padding here, at byte 69");
+  expect_corrupt_archive(unpadded, "expected padding here, at byte 69");
 }
 
 TEST(Archive, RefusesMalformedNames)
 {
-  expect_corrupt(ar_archive().member("", "1").text(), "a member has no name of one line");
-  expect_corrupt(ar_archive().member("#1/3", "a\nb").text(), "a member has no name of one line");
-  expect_corrupt(ar_archive().member("/0", "1").text(), "is not in the table of long names");
-  expect_corrupt(ar_archive().member("//", "a/\n").member("/9", "1").text(), "is not in the table");
-  expect_corrupt(ar_archive().member("//", "a/\n").member("/x", "1").text(), "is not in the table");
-  expect_corrupt(ar_archive().member("//", "a/").member("/0", "1").text(), "name does not end");
-  expect_corrupt(ar_archive().member("//", std::string(20000, 'a') + "/\n").member("/0", "").text(),
-                 "name does not end");
-  expect_corrupt(ar_archive().member("//", "a/\n").member("//", "b/\n").text(),
-                 "a second table of long names");
-  expect_corrupt(ar_archive().member("#1/9", "1").text(), "longer than the member");
-  expect_corrupt(ar_archive().member("#1/x", "1").text(), "longer than the member");
+  expect_corrupt_archive(ar_archive().member("", "1").text(), "a member has no name of one line");
+  expect_corrupt_archive(ar_archive().member("#1/3", "a\nb").text(),
+                         "a member has no name of one line");
+  expect_corrupt_archive(ar_archive().member("/0", "1").text(),
+                         "is not in the table of long names");
+  expect_corrupt_archive(ar_archive().member("//", "a/\n").member("/9", "1").text(),
+                         "is not in the table");
+  expect_corrupt_archive(ar_archive().member("//", "a/\n").member("/x", "1").text(),
+                         "is not in the table");
+  expect_corrupt_archive(ar_archive().member("//", "a/").member("/0", "1").text(),
+                         "name does not end");
+  expect_corrupt_archive(
+      ar_archive().member("//", std::string(20000, 'a') + "/\n").member("/0", "").text(),
+      "name does not end");
+  expect_corrupt_archive(ar_archive().member("//", "a/\n").member("//", "b/\n").text(),
+                         "a second table of long names");
+  expect_corrupt_archive(ar_archive().member("#1/9", "1").text(), "longer than the member");
+  expect_corrupt_archive(ar_archive().member("#1/x", "1").text(), "longer than the member");
 }
 
 TEST(Archive, RefusesEveryTruncationInsideAMember)

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ar_archive.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink::detail;
 

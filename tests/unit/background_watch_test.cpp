@@ -19,12 +19,10 @@
 #include "watched_files.hpp"
 
 using namespace fatlink;
-using std::chrono::milliseconds;
+using fixtures::k_longest_wait;
+using fixtures::k_watch_limit;
 
 namespace {
-
-constexpr milliseconds k_limit(300);
-constexpr milliseconds k_long(60'000);  // for what must come
 
 /// What a background watch reports.
 class BackgroundWatch : public testing::Test {
@@ -33,12 +31,12 @@ class BackgroundWatch : public testing::Test {
   {
     return watch(
         {files_.fatbin()}, [this](std::vector<input> inputs) { note_version(inputs); },
-        [this](std::exception const& failure) { note_error(failure); }, {.limit = k_limit});
+        [this](std::exception const& failure) { note_error(failure); }, {.limit = k_watch_limit});
   }
   digest256 next_version()
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, k_long, [&] { return !versions_.empty(); });
+    changed_.wait_for(lock, k_longest_wait, [&] { return !versions_.empty(); });
     if (versions_.empty()) return {};
     auto const first = versions_.front();
     versions_.erase(versions_.begin());
@@ -47,7 +45,7 @@ class BackgroundWatch : public testing::Test {
   std::string next_error()
   {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, k_long, [&] { return !errors_.empty(); });
+    changed_.wait_for(lock, k_longest_wait, [&] { return !errors_.empty(); });
     if (errors_.empty()) return "none";
     auto const first = errors_.front();
     errors_.erase(errors_.begin());
@@ -137,7 +135,7 @@ TEST_F(BackgroundWatch, CallsInAThreadThatReceivesNoSignals)
       },
       [](auto const&) {});
   auto result = blocked.get_future();
-  ASSERT_EQ(result.wait_for(k_long), std::future_status::ready);
+  ASSERT_EQ(result.wait_for(k_longest_wait), std::future_status::ready);
   auto const signals = result.get();
   for (auto const number : {SIGINT, SIGTERM, SIGALRM})
     EXPECT_EQ(sigismember(&signals, number), 1) << number;
@@ -157,7 +155,7 @@ TEST_F(BackgroundWatch, CanBeDestroyedByItsFunction)
       },
       [](auto const&) {});
   is_set.set_value();
-  EXPECT_EQ(is_destroyed.get_future().wait_for(k_long), std::future_status::ready);
+  EXPECT_EQ(is_destroyed.get_future().wait_for(k_longest_wait), std::future_status::ready);
 }
 
 TEST_F(BackgroundWatch, StopsInTheMiddleOfAWait)

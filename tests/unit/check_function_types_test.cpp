@@ -7,27 +7,20 @@
 #include <functional>
 #include <numeric>
 
-#include "ar_archive.hpp"
 #include "cubin_bytes.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
+#include "form_inputs.hpp"
 
 using namespace fatlink;
-using fixtures::to_bytes;
+using fixtures::ptx_module;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 namespace {
 
-/// A PTX module with these declarations.
-input ptx(std::string const& name, std::string const& declarations)
-{
-  return input::from_bytes(
-      to_bytes(".version 8.0\n.target sm_75\n.address_size 64\n" + declarations), name);
-}
-
 /// Calls `hook` by name, and takes the address of `passed_on`, of which it states no types.
-input cubin()
+input types_cubin()
 {
   return input::from_bytes(cubin_bytes::types(), "types.cubin");
 }
@@ -35,19 +28,21 @@ input cubin()
 /// A module that calls `passed_on` and passes a parameter of the type `type`, "f32" or "b32".
 input caller(std::string const& name, std::string const& type)
 {
-  return ptx(name, ".extern .func passed_on (.param .b32 p);\n.visible .entry k_" +
-                       name.substr(0, 1) + " () {\n.reg ." + type +
-                       " %r;\n{\n.param .b32 q;\nst.param." + type +
-                       " [q], %r;\ncall.uni passed_on, (q);\n}\nret;\n}\n");
+  return ptx_module(name, ".extern .func passed_on (.param .b32 p);\n.visible .entry k_" +
+                              name.substr(0, 1) + " () {\n.reg ." + type +
+                              " %r;\n{\n.param .b32 q;\nst.param." + type +
+                              " [q], %r;\ncall.uni passed_on, (q);\n}\nret;\n}\n");
 }
 
-input definition(std::string const& name, std::string const& type, char const* linkage = ".visible")
+input defining_module(std::string const& name, std::string const& type,
+                      char const* linkage = ".visible")
 {
-  return ptx(name, std::string(linkage) + " .func passed_on (.param ." + type + " p) { ret; }\n");
+  return ptx_module(name,
+                    std::string(linkage) + " .func passed_on (.param ." + type + " p) { ret; }\n");
 }
 
 /// The findings about `symbol`, as "error signature-mismatch".
-std::vector<std::string> findings_of(std::vector<input> const& inputs, std::string const& symbol)
+std::vector<std::string> findings_about(std::vector<input> const& inputs, std::string const& symbol)
 {
   std::vector<std::string> texts;
   preflight_request const request{.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true};
@@ -77,7 +72,7 @@ void in_every_order(std::vector<input> const& inputs,
 void expect_mismatch_in_every_order(std::vector<input> const& inputs, std::string const& symbol)
 {
   in_every_order(inputs, [&](auto const& ordered, auto const& text) {
-    EXPECT_THAT(findings_of(ordered, symbol), testing::Contains("error signature-mismatch"))
+    EXPECT_THAT(findings_about(ordered, symbol), testing::Contains("error signature-mismatch"))
         << text;
   });
 }
@@ -87,8 +82,8 @@ void expect_mismatch_in_every_order(std::vector<input> const& inputs, std::strin
 TEST(FunctionTypes, AreComparedWithADeclarationThatStatesThemWhereACubinStatesNone)
 {
   expect_mismatch_in_every_order(
-      {cubin(), ptx("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
-       definition("t.ptx", "b64")},
+      {types_cubin(), ptx_module("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+       defining_module("t.ptx", "b64")},
       "passed_on");
 }
 
@@ -98,19 +93,20 @@ TEST(FunctionTypes, AreComparedWithADeclarationThatStatesMoreThanWidths)
     return "(.param .b32 r) hook (.param ." + first +
            " a, .param .b64 b, .param .b32 c, .param .align 4 .b8 d[12])";
   };
-  expect_mismatch_in_every_order({cubin(), ptx("b.ptx", ".extern .func " + types("b32") + ";\n"),
-                                  ptx("t.ptx", ".visible .func " + types("b16") + "{ ret; }\n")},
-                                 "hook");
-  in_every_order({cubin(), ptx("b.ptx", ".extern .func " + types("b32") + ";\n"),
-                  ptx("t.ptx", ".visible .func " + types("b32") + "{ ret; }\n")},
+  expect_mismatch_in_every_order(
+      {types_cubin(), ptx_module("b.ptx", ".extern .func " + types("b32") + ";\n"),
+       ptx_module("t.ptx", ".visible .func " + types("b16") + "{ ret; }\n")},
+      "hook");
+  in_every_order({types_cubin(), ptx_module("b.ptx", ".extern .func " + types("b32") + ";\n"),
+                  ptx_module("t.ptx", ".visible .func " + types("b32") + "{ ret; }\n")},
                  [](auto const& ordered, auto const& text) {
-                   EXPECT_THAT(findings_of(ordered, "hook"), IsEmpty()) << text;
+                   EXPECT_THAT(findings_about(ordered, "hook"), IsEmpty()) << text;
                  });
 }
 
 TEST(FunctionTypes, AreComparedWithACallThatShowsFloatsWhereADeclarationShowsNone)
 {
-  expect_mismatch_in_every_order({ptx("a.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+  expect_mismatch_in_every_order({ptx_module("a.ptx", ".extern .func passed_on (.param .b32 p);\n"),
                                   caller("b.ptx", "f32"), caller("c.ptx", "u32")},
                                  "passed_on");
 }
@@ -118,13 +114,14 @@ TEST(FunctionTypes, AreComparedWithACallThatShowsFloatsWhereADeclarationShowsNon
 TEST(FunctionTypes, OfAWeakDefaultAndItsReplacementAreComparedWhereTheHookStatesNone)
 {
   expect_mismatch_in_every_order(
-      {cubin(), definition("w.ptx", "b32", ".weak"), definition("t.ptx", "b64")}, "passed_on");
+      {types_cubin(), defining_module("w.ptx", "b32", ".weak"), defining_module("t.ptx", "b64")},
+      "passed_on");
 }
 
 TEST(FunctionTypes, NameTheDeclarationFirst)
 {
-  in_every_order({cubin(), ptx("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
-                  definition("t.ptx", "b64")},
+  in_every_order({types_cubin(), ptx_module("b.ptx", ".extern .func passed_on (.param .b32 p);\n"),
+                  defining_module("t.ptx", "b64")},
                  [](auto const& ordered, auto const& text) {
                    auto const findings = preflight(
                        ordered, {.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true});
@@ -141,11 +138,13 @@ TEST(FunctionTypes, NameTheDeclarationFirst)
 
 TEST(FunctionTypes, ThatNoDeclarationStatesAreReported)
 {
-  in_every_order({cubin(), definition("t.ptx", "b64")}, [](auto const& ordered, auto const& text) {
-    EXPECT_THAT(findings_of(ordered, "passed_on"), ElementsAre("warning unchecked-types")) << text;
-  });
+  in_every_order(
+      {types_cubin(), defining_module("t.ptx", "b64")}, [](auto const& ordered, auto const& text) {
+        EXPECT_THAT(findings_about(ordered, "passed_on"), ElementsAre("warning unchecked-types"))
+            << text;
+      });
   auto const findings =
-      preflight(std::vector{cubin(), definition("t.ptx", "b64")},
+      preflight(std::vector{types_cubin(), defining_module("t.ptx", "b64")},
                 {.target = "sm_90a", .mode = link_mode::ptx, .allow_calls = true});
   auto const warning = std::find_if(findings.begin(), findings.end(), [](finding const& entry) {
     return entry.id == finding_id::unchecked_types;
@@ -161,12 +160,13 @@ TEST(VariableTypes, OfACubinThatStatesNoAlignmentAgreeWithADeclarationThatDoes)
 {
   // types_sass.fatbin: the cubin defines `counter` with 4 bytes.
   auto const declared = [](std::string const& type) {
-    return ptx("v.ptx", ".extern .global .align 4 ." + type + " counter;\n");
+    return ptx_module("v.ptx", ".extern .global .align 4 ." + type + " counter;\n");
   };
-  in_every_order({cubin(), declared("u32")}, [](auto const& ordered, auto const& text) {
-    EXPECT_THAT(findings_of(ordered, "counter"), IsEmpty()) << text;
+  in_every_order({types_cubin(), declared("u32")}, [](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_about(ordered, "counter"), IsEmpty()) << text;
   });
-  in_every_order({cubin(), declared("u64")}, [](auto const& ordered, auto const& text) {
-    EXPECT_THAT(findings_of(ordered, "counter"), ElementsAre("error signature-mismatch")) << text;
+  in_every_order({types_cubin(), declared("u64")}, [](auto const& ordered, auto const& text) {
+    EXPECT_THAT(findings_about(ordered, "counter"), ElementsAre("error signature-mismatch"))
+        << text;
   });
 }

@@ -2,9 +2,9 @@
 // The checks of compiled LLVM IR that need no libNVVM.
 #include "compiler/contract/check_hooks.hpp"
 
-#include "ar_archive.hpp"
 #include "expect_error.hpp"
 #include "fatlink/input.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 namespace {
 
 /// A plan of one launch of `kernel` with `arguments`.
-launch_plan plan_of(json const& arguments, char const* kernel = "apply_transform")
+launch_plan plan_with_arguments(json const& arguments, char const* kernel = "apply_transform")
 {
   json plan{{"name", "p"},
             {"summary", "s"},
@@ -50,14 +50,15 @@ std::vector<finding> check(launch_plan const& plan, char const* file = "library.
 
 TEST(PlanCheck, AcceptsArgumentsOfTheRightNumberAndSize)
 {
-  EXPECT_TRUE(check(plan_of({"in", "out", "n"})).empty());
-  EXPECT_TRUE(check(plan_of({"in", "state", "blocks"})).empty());
-  EXPECT_TRUE(check(plan_of({"in", "pair", {{"value", "n"}, {"type", "int64"}}})).empty());
+  EXPECT_TRUE(check(plan_with_arguments({"in", "out", "n"})).empty());
+  EXPECT_TRUE(check(plan_with_arguments({"in", "state", "blocks"})).empty());
+  EXPECT_TRUE(
+      check(plan_with_arguments({"in", "pair", {{"value", "n"}, {"type", "int64"}}})).empty());
 }
 
 TEST(PlanCheck, ReportsAnotherNumberOfArgumentsWithBothSignatures)
 {
-  auto const findings = check(plan_of({"in", "out"}));
+  auto const findings = check(plan_with_arguments({"in", "out"}));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].id, finding_id::plan_mismatch);
   EXPECT_EQ(findings[0].severity, severity::error);
@@ -71,18 +72,19 @@ TEST(PlanCheck, ReportsAnotherNumberOfArgumentsWithBothSignatures)
 
 TEST(PlanCheck, ReportsAnArgumentOfAnotherSize)
 {
-  auto const findings = check(plan_of({"in", "out", "m"}));
+  auto const findings = check(plan_with_arguments({"in", "out", "m"}));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message,
             "p.json: launches[0] passes apply_transform(in: pointer, out: pointer, m: uint32), but "
             "library.fatbin has apply_transform(u64, u64, u64): argument 2 has 4 bytes, the "
             "parameter 8");
-  EXPECT_EQ(check(plan_of({"in", "out", {{"value", "n"}, {"type", "uint8"}}})).size(), 1U);
+  EXPECT_EQ(check(plan_with_arguments({"in", "out", {{"value", "n"}, {"type", "uint8"}}})).size(),
+            1U);
 }
 
 TEST(PlanCheck, ComparesAnElementOnlyIfItsTypeIsKnown)
 {
-  auto const plan = plan_of({"in", "out", "init"});
+  auto const plan = plan_with_arguments({"in", "out", "init"});
   EXPECT_TRUE(check(plan).empty());
   EXPECT_TRUE(
       check(plan, "library.fatbin", {.element = scalar_type(scalar_kind::float64)}).empty());
@@ -94,13 +96,13 @@ TEST(PlanCheck, ComparesAnElementOnlyIfItsTypeIsKnown)
 
 TEST(PlanCheck, ReportsAKernelThatDoesNotExist)
 {
-  auto const findings = check(plan_of({"in", "out", "n"}, "apply_transfrom"));
+  auto const findings = check(plan_with_arguments({"in", "out", "n"}, "apply_transfrom"));
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message,
             "p.json: launches[0].kernel: library.fatbin has no kernel apply_transfrom, for "
             "apply_transfrom(in: pointer, out: pointer, n: uint64)");
   EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform?"));
-  EXPECT_THAT(check(plan_of({"in"}, "k"), "transform.fatbin").at(0).hint,
+  EXPECT_THAT(check(plan_with_arguments({"in"}, "k"), "transform.fatbin").at(0).hint,
               HasSubstr("it has no kernels"));
 }
 
@@ -108,16 +110,16 @@ TEST(PlanCheck, ComparesWithTheSassOfALink)
 {
   detail::plan_check const sass{.choice =
                                     entry_choice{.target = target(90), .mode = link_mode::sass}};
-  EXPECT_TRUE(check(plan_of({"in", "out", "n"}), "library_sass.fatbin", sass).empty());
-  auto const findings = check(plan_of({"in", "out", "m"}), "library_sass.fatbin", sass);
+  EXPECT_TRUE(check(plan_with_arguments({"in", "out", "n"}), "library_sass.fatbin", sass).empty());
+  auto const findings = check(plan_with_arguments({"in", "out", "m"}), "library_sass.fatbin", sass);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_THAT(findings[0].message, HasSubstr("apply_transform(b8[8], b8[8], b8[8])"));
 }
 
 TEST(PlanCheck, DoesNotJudgeLtoirWithoutPtx)
 {
-  EXPECT_TRUE(check(plan_of({"in"}), "library_ltoir.fatbin").empty());
-  EXPECT_TRUE(check(plan_of({"in"}, "other"), "library_ltoir.fatbin",
+  EXPECT_TRUE(check(plan_with_arguments({"in"}), "library_ltoir.fatbin").empty());
+  EXPECT_TRUE(check(plan_with_arguments({"in"}, "other"), "library_ltoir.fatbin",
                     {.choice = entry_choice{.target = target(90), .mode = link_mode::lto}})
                   .empty());
 }

@@ -9,7 +9,8 @@
 #include "expect_error.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using fixtures::ask;
+using fixtures::to_bytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -60,28 +61,28 @@ class Claim : public fixtures::cache_test {
 
 TEST_F(Claim, LeavesAUsersFileNamedLedgerAsItIs)
 {
-  write(root() / "ledger", bytes_of(users_text_));
+  write(root() / "ledger", to_bytes(users_text_));
   expect_untouched();
 }
 
 TEST_F(Claim, LeavesAUsersFileNamedLockAsItIs)
 {
-  write(root() / "lock", bytes_of("pid 12"));
+  write(root() / "lock", to_bytes("pid 12"));
   expect_untouched();
 }
 
 TEST_F(Claim, LeavesAFolderWithALedgerAndOtherFilesAsItIs)
 {
-  write(root() / "ledger", bytes_of(users_text_));
-  write(root() / "notes", bytes_of("mine"));
+  write(root() / "ledger", to_bytes(users_text_));
+  write(root() / "notes", to_bytes("mine"));
   expect_untouched();
 }
 
 TEST_F(Claim, LeavesAnotherProgramsCacheAsItIs)
 {
   write(root() / "CACHEDIR.TAG",
-        bytes_of("Signature: 8a477f597d28d172789f06886806bc55\n# Created by another program\n"));
-  write(root() / std::string(64, 'a'), bytes_of("a blob of the other program"));
+        to_bytes("Signature: 8a477f597d28d172789f06886806bc55\n# Created by another program\n"));
+  write(root() / std::string(64, 'a'), to_bytes("a blob of the other program"));
   expect_untouched();
 }
 
@@ -96,7 +97,7 @@ TEST_F(Claim, LeavesAFolderThatHoldsOnlyFoldersOrLinksAsItIs)
 
 TEST_F(Claim, TakesAnEmptyFolderAndOneThatAnUnfinishedClaimLeft)
 {
-  write(root() / "CACHEDIR.TAG.0123456789abcdef.tmp", bytes_of("Sig"));
+  write(root() / "CACHEDIR.TAG.0123456789abcdef.tmp", to_bytes("Sig"));
   write(root() / "lock", {});
   link_cache cache(settings());
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);

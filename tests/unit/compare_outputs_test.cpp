@@ -5,7 +5,7 @@
 #include "plan_reference_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 TEST(CompareOutputs, AllowsTheLargestOfTheThreeTolerances)
 {

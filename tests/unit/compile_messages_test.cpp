@@ -18,7 +18,7 @@ constexpr char const* k_log =
     "half.cu(3): error: cannot overload functions distinguished by return type alone\n"
     "  extern \"C\" __device__ double user_transform(float x)\n\n1 error detected.\n";
 
-installed_contract contract()
+installed_contract apply_transform_contract()
 {
   return {.name = "apply_transform",
           .version = 1,
@@ -29,8 +29,8 @@ installed_contract contract()
           .hooks = {"user_transform"}};
 }
 
-error_details refusal(compile_product const& product, compile_subject const& subject,
-                      std::string const& refusal_text = {})
+error_details source_refusal(compile_product const& product, compile_subject const& subject,
+                             std::string const& refusal_text = {})
 {
   try {
     refuse_product(product, subject, refusal_text, "NVRTC 13.0");
@@ -43,10 +43,10 @@ error_details refusal(compile_product const& product, compile_subject const& sub
 
 TEST(CompileMessages, NameTheUsersFileAndLine)
 {
-  auto const stated = contract();
+  auto const stated = apply_transform_contract();
   compile_subject const subject{
       .name = "src/half.cu", .program_name = "half.cu", .contract = &stated};
-  auto const details = refusal({.code = "NVRTC_ERROR_COMPILATION", .log = k_log}, subject);
+  auto const details = source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = k_log}, subject);
   EXPECT_EQ(details.message,
             "src/half.cu:3: error: cannot overload functions distinguished by return type alone");
   EXPECT_TRUE(details.code == error_code::compile_failed);
@@ -62,14 +62,14 @@ TEST(CompileMessages, NameTheContractAsTheRemedyOfAnUndefinedName)
   compile_product const product{.code = "NVRTC_ERROR_COMPILATION",
                                 .log = "half.cu(3): error: identifier \"sample\" is undefined\n"};
   compile_subject subject{.name = "half.cu", .program_name = "half.cu"};
-  EXPECT_EQ(refusal(product, subject).hint,
+  EXPECT_EQ(source_refusal(product, subject).hint,
             "correct the source; or, if a contract declares it, state the contract "
             "(compile_options::contract)");
   subject.has_header = true;
-  EXPECT_EQ(refusal(product, subject).hint, "correct the source; the log has all messages");
-  auto const stated = contract();
+  EXPECT_EQ(source_refusal(product, subject).hint, "correct the source; the log has all messages");
+  auto const stated = apply_transform_contract();
   subject = {.name = "half.cu", .program_name = "half.cu", .contract = &stated};
-  EXPECT_EQ(refusal(product, subject).hint,
+  EXPECT_EQ(source_refusal(product, subject).hint,
             "correct the source, which is compiled for the contract apply_transform/1; the log has "
             "all messages");
 }
@@ -93,7 +93,7 @@ TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
   compile_product const product{
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (none)"};
-  EXPECT_EQ(refusal(product, subject).hint,
+  EXPECT_EQ(source_refusal(product, subject).hint,
             "the headers of CUDA, which NVRTC brings, could not be unpacked (writing "
             "/c/CACHEDIR.TAG: Read-only file system): correct this, use another folder "
             "(FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder with -I "
@@ -107,7 +107,7 @@ TEST(CompileMessages, NameAMissingHeaderAndTheFolders)
   compile_product const product{
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"x.h\" (no directories)"};
-  auto const details = refusal(product, subject);
+  auto const details = source_refusal(product, subject);
   EXPECT_EQ(details.message, "half.cu:1: the header x.h is in none of the folders");
   EXPECT_TRUE(details.code == error_code::header_not_found);
   EXPECT_THAT(details.hint, HasSubstr("searched: /a, /b"));
@@ -119,7 +119,7 @@ TEST(CompileMessages, OfARefusedHeaderShowNothingOfIt)
   compile_product const product{
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"/etc/passwd\""};
-  auto const details = refusal(product, subject, "is outside of the folders");
+  auto const details = source_refusal(product, subject, "is outside of the folders");
   EXPECT_EQ(details.message, "half.cu:1: the header /etc/passwd is outside of the folders");
   EXPECT_EQ(details.log, "");
 }
@@ -130,7 +130,7 @@ TEST(CompileMessages, OfARefusedHeaderSayWhatIsRead)
       .name = "half.cu", .program_name = "half.cu", .folders = {"/include"}};
   for (auto const* name : {"zero", "math.h", "pipe.h"})
     EXPECT_EQ(
-        refusal(
+        source_refusal(
             {.code = "NVRTC_ERROR_COMPILATION",
              .log = std::string("half.cu(1): catastrophic error: could not open source file \"") +
                     name + "\""},
@@ -143,9 +143,9 @@ TEST(CompileMessages, OfARefusedHeaderSayWhatIsRead)
 TEST(CompileMessages, NameTheSourceBesideAHeader)
 {
   compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};
-  EXPECT_EQ(refusal({.code = "NVRTC_ERROR_COMPILATION",
-                     .log = "include/bad.h(3): error: expected an identifier"},
-                    subject)
+  EXPECT_EQ(source_refusal({.code = "NVRTC_ERROR_COMPILATION",
+                            .log = "include/bad.h(3): error: expected an identifier"},
+                           subject)
                 .message,
             "src/half.cu: include/bad.h(3): error: expected an identifier");
 }
@@ -156,7 +156,7 @@ TEST(CompileMessages, NameTheFileOfAHeader)
                                 .program_name = "half.cu",
                                 .header_files = {{"bad.h", "inc/bad.h"}, {"@1/b.h", "/x/b.h"}}};
   auto const message_of = [&](char const* log) {
-    return refusal({.code = "NVRTC_ERROR_COMPILATION", .log = log}, subject).message;
+    return source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = log}, subject).message;
   };
   EXPECT_EQ(message_of("bad.h(3): error: expected an identifier"),
             "inc/bad.h:3: error: expected an identifier (compiling src/half.cu)");
@@ -174,7 +174,8 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
   (void)folder.write("x.h", "");
   std::string const line = "half.cu(1): catastrophic error: could not open source file \"";
   auto const hint_for = [&](std::string const& name) {
-    return refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line + name + "\""}, subject).hint;
+    return source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line + name + "\""}, subject)
+        .hint;
   };
   EXPECT_EQ(hint_for("x.h"),
             "it is beside the source, whose folder is not searched: add it with -I " +
@@ -188,7 +189,7 @@ TEST(CompileMessages, CutLongLinesBeforeACharacter)
   compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
   std::string line = "half.cu(1): error: ";
   for (int i = 0; i < 1000; ++i) line += "ä";
-  auto const details = refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line}, subject);
+  auto const details = source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line}, subject);
   EXPECT_LE(details.message.size(), 503);
   EXPECT_TRUE(details.message.ends_with("ä…")) << details.message;
   EXPECT_EQ(details.log, line);
@@ -199,7 +200,7 @@ TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
   compile_subject const subject{.name = "half.cu", .program_name = "half.cu"};
   for (auto const* name : {"cstdint", "math.h"})
     EXPECT_THAT(
-        refusal(
+        source_refusal(
             {.code = "NVRTC_ERROR_COMPILATION",
              .log = std::string("half.cu(1): catastrophic error: could not open source file \"") +
                     name + "\""},

@@ -12,8 +12,8 @@ using detail::context_guard;
 namespace {
 
 int marks[2];
-auto* const k_ours = reinterpret_cast<CUcontext>(&marks[0]);
-auto* const k_other = reinterpret_cast<CUcontext>(&marks[1]);
+auto* const k_our_context = reinterpret_cast<CUcontext>(&marks[0]);
+auto* const k_other_context = reinterpret_cast<CUcontext>(&marks[1]);
 
 constexpr auto k_replace = context_guard::none_before::is_replaced;
 
@@ -61,86 +61,87 @@ class ContextGuard : public testing::Test {
 
 TEST_F(ContextGuard, RestoresAnotherContext)
 {
-  current_context = k_other;
+  current_context = k_other_context;
   {
-    context_guard const guard(api_, k_ours, k_replace);
+    context_guard const guard(api_, k_our_context, k_replace);
     EXPECT_TRUE(guard);
-    EXPECT_EQ(current_context, k_ours);
+    EXPECT_EQ(current_context, k_our_context);
   }
-  EXPECT_EQ(current_context, k_other);
+  EXPECT_EQ(current_context, k_other_context);
 }
 
 TEST_F(ContextGuard, RestoresAfterAnException)
 {
-  current_context = k_other;
+  current_context = k_other_context;
   try {
-    context_guard const guard(api_, k_ours, k_replace, "the GPU");
+    context_guard const guard(api_, k_our_context, k_replace, "the GPU");
     throw 1;
   } catch (int) {
   }
-  EXPECT_EQ(current_context, k_other);
+  EXPECT_EQ(current_context, k_other_context);
 }
 
 TEST_F(ContextGuard, SetsNothingWhereTheContextIsCurrent)
 {
-  current_context = k_ours;
+  current_context = k_our_context;
   {
-    context_guard const guard(api_, k_ours, k_replace);
+    context_guard const guard(api_, k_our_context, k_replace);
     EXPECT_TRUE(guard);
   }
-  EXPECT_EQ(current_context, k_ours);
+  EXPECT_EQ(current_context, k_our_context);
   EXPECT_EQ(set_count, 0);
 }
 
 TEST_F(ContextGuard, LeavesTheContextToAThreadWithoutOne)
 {
   {
-    context_guard const guard(api_, k_ours, k_replace);
+    context_guard const guard(api_, k_our_context, k_replace);
     EXPECT_TRUE(guard);
   }
-  EXPECT_EQ(current_context, k_ours);
+  EXPECT_EQ(current_context, k_our_context);
 }
 
 TEST_F(ContextGuard, LeavesAThreadWithoutOneAsItWasOnRequest)
 {
   {
-    context_guard const guard(api_, k_ours, context_guard::none_before::is_restored);
-    EXPECT_EQ(current_context, k_ours);
+    context_guard const guard(api_, k_our_context, context_guard::none_before::is_restored);
+    EXPECT_EQ(current_context, k_our_context);
   }
   EXPECT_EQ(current_context, nullptr);
 }
 
 TEST_F(ContextGuard, SetsTheContextWhereTheCurrentOneWasDestroyed)
 {
-  current_context = k_other;
+  current_context = k_other_context;
   reply_to_get = CUDA_ERROR_CONTEXT_IS_DESTROYED;
   {
-    context_guard const guard(api_, k_ours, k_replace);
+    context_guard const guard(api_, k_our_context, k_replace);
     EXPECT_TRUE(guard);
   }
-  EXPECT_EQ(current_context, k_ours);
+  EXPECT_EQ(current_context, k_our_context);
 }
 
 TEST_F(ContextGuard, NestsWithOneSwitch)
 {
-  current_context = k_other;
+  current_context = k_other_context;
   {
-    context_guard const outer(api_, k_ours, k_replace);
-    context_guard const inner(api_, k_ours, k_replace);
+    context_guard const outer(api_, k_our_context, k_replace);
+    context_guard const inner(api_, k_our_context, k_replace);
   }
-  EXPECT_EQ(current_context, k_other);
+  EXPECT_EQ(current_context, k_other_context);
   EXPECT_EQ(set_count, 2);
 }
 
 TEST_F(ContextGuard, TellsThatTheDriverRefuses)
 {
-  current_context = k_other;
+  current_context = k_other_context;
   reply_to_get = reply_to_set = CUDA_ERROR_DEINITIALIZED;  // at the end of the process
-  EXPECT_FALSE(context_guard(api_, k_ours, k_replace));
+  EXPECT_FALSE(context_guard(api_, k_our_context, k_replace));
   reply_to_get = CUDA_SUCCESS;
   reply_to_set = CUDA_ERROR_CONTEXT_IS_DESTROYED;
-  EXPECT_FALSE(context_guard(api_, k_ours, k_replace));
-  expect_error<device_error>([&] { context_guard const guard(api_, k_ours, k_replace, "the GPU"); },
-                             "entering the GPU failed: the reason");
-  EXPECT_EQ(current_context, k_other);
+  EXPECT_FALSE(context_guard(api_, k_our_context, k_replace));
+  expect_error<device_error>(
+      [&] { context_guard const guard(api_, k_our_context, k_replace, "the GPU"); },
+      "entering the GPU failed: the reason");
+  EXPECT_EQ(current_context, k_other_context);
 }

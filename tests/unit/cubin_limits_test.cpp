@@ -15,7 +15,7 @@ using namespace cubin_bytes;
 
 namespace {
 
-void expect_above_limit(byte_buffer const& bytes, std::string const& says)
+void expect_cubin_above_limit(byte_buffer const& bytes, std::string const& says)
 {
   try {
     read_cubin(bytes, "x.cubin");
@@ -47,21 +47,21 @@ byte_buffer with_symbols(std::string const& model, std::string const& name, std:
 TEST(CubinReader, RefusesANameAboveTheLimit)
 {
   auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes + 1, 'n'), 1);
-  expect_above_limit(bytes, "has a name of more than 16384 bytes, the limit");
+  expect_cubin_above_limit(bytes, "has a name of more than 16384 bytes, the limit");
 }
 
 TEST(CubinReader, RefusesMoreDeclarationsThanTheLimit)
 {
   auto const bytes = with_symbols("hook_of_any", "hook_of_any", limits::k_declarations);
-  expect_above_limit(bytes,
-                     "declares more than 1048576 functions, parameters and variables, the limit");
+  expect_cubin_above_limit(
+      bytes, "declares more than 1048576 functions, parameters and variables, the limit");
 }
 
 TEST(CubinReader, RefusesNamesThatAreAboveTheLimitTogether)
 {
   auto const bytes = with_symbols("hook_of_any", std::string(limits::k_name_bytes, 'n'),
                                   limits::k_cubin_name_bytes / limits::k_name_bytes);
-  expect_above_limit(bytes, "has names of more than 67108864 bytes together, the limit");
+  expect_cubin_above_limit(bytes, "has names of more than 67108864 bytes together, the limit");
 }
 
 TEST(CubinReader, RefusesMoreParametersOfAFunctionThanTheLimit)
@@ -73,7 +73,8 @@ TEST(CubinReader, RefusesMoreParametersOfAFunctionThanTheLimit)
     names.push_back(static_cast<std::byte>(letter));
   bytes = with_content(bytes, ".strtab", names);
   put(bytes, offset_of(bytes, ".nv.prototype") + 4, prototype);
-  expect_above_limit(bytes, "has a function of more than 4096 parameters, the limit, at byte");
+  expect_cubin_above_limit(bytes,
+                           "has a function of more than 4096 parameters, the limit, at byte");
 }
 
 TEST(CubinReader, RefusesMoreParametersOfAKernelThanTheLimit)
@@ -83,6 +84,6 @@ TEST(CubinReader, RefusesMoreParametersOfAKernelThanTheLimit)
     put(attributes, i * 16, std::uint32_t{0x000C1704});
     put(attributes, i * 16 + 8, static_cast<std::uint16_t>(i));
   }
-  expect_above_limit(with_content(types(), ".nv.info.kernel", attributes),
-                     "has a kernel of more than 4096 parameters, the limit");
+  expect_cubin_above_limit(with_content(types(), ".nv.info.kernel", attributes),
+                           "has a kernel of more than 4096 parameters, the limit");
 }

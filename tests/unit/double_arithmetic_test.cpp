@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "ar_archive.hpp"
 #include "fatlink/input.hpp"
+#include "fixtures.hpp"
 
 using namespace fatlink;
 using testing::ElementsAre;

@@ -18,11 +18,12 @@ ptx_interface with_weak(std::vector<std::string> const& names)
 
 // fatlink_elements::load_element<__half, 2ull, 2ull>(), as nvcc 13.0 names it
 constexpr char const* k_half = "_ZN16fatlink_elements12load_elementI6__halfLy2ELy2EEEvv";
-constexpr char const* k_best = "_ZN16fatlink_elements7combineI4bestLy8ELy4EEEvv";
+constexpr char const* k_best_symbol = "_ZN16fatlink_elements7combineI4bestLy8ELy4EEEvv";
 
 TEST(ElementRecords, AreReadFromTheNamesOfWeakFunctions)
 {
-  auto const records = detail::element_records(with_weak({"_Z5twiceIfET_S0_", k_half, k_best}));
+  auto const records =
+      detail::element_records(with_weak({"_Z5twiceIfET_S0_", k_half, k_best_symbol}));
   ASSERT_EQ(records.size(), 2U);
   EXPECT_EQ(records.at("load_element").type, "__half");
   EXPECT_EQ(records.at("load_element").size, 2U);

@@ -46,7 +46,7 @@ byte_buffer select(byte_buffer const& bytes, std::vector<std::size_t> const& num
   return selected;
 }
 
-void expect_refused(byte_buffer bytes, std::string const& says)
+void expect_refused_fatbin(byte_buffer bytes, std::string const& says)
 {
   expect_error<format_error>([&] { (void)fatbin::from_bytes(std::move(bytes), "f.fatbin"); }, says);
 }
@@ -57,9 +57,9 @@ std::string json_of(byte_buffer const& bytes)
   return detail::decode_base64(read_fatbin(bytes)[0].ident_text).value();
 }
 
-byte_buffer with_json(byte_buffer const& bytes, std::string const& json)
+byte_buffer with_json(byte_buffer const& bytes, std::string const& ident)
 {
-  return detail::write_ident(bytes, detail::encode_base64(json));
+  return detail::write_ident(bytes, detail::encode_base64(ident));
 }
 
 std::string replace(std::string text, std::string const& part, std::string const& other)
@@ -116,7 +116,7 @@ TEST(EntryDigests, KeepWhatTheIdentStatesBesides)
 TEST(EntryDigests, AreWrittenAsIdentHppDescribes)
 {
   auto const bytes = with_digests("raw.fatbin");
-  auto const json = json_of(bytes);
+  auto const ident = json_of(bytes);
   auto const digest = [&](std::size_t entry) {
     auto const found = read_fatbin(bytes)[entry];
     auto const begin = bytes.begin() + static_cast<std::ptrdiff_t>(found.offset);
@@ -127,7 +127,7 @@ TEST(EntryDigests, AreWrittenAsIdentHppDescribes)
   };
   auto const checked = R"({"fatlink":1,"entries":["ptx:sm_75 )" + digest(0) + R"(","ltoir:sm_75 )" +
                        digest(1) + R"("])";
-  EXPECT_EQ(json, checked + R"(,"check":")" + detail::short_digest(checked) + R"("})");
+  EXPECT_EQ(ident, checked + R"(,"check":")" + detail::short_digest(checked) + R"("})");
 }
 
 TEST(EntryDigests, AddedTwiceAreTheSameBytes)
@@ -153,7 +153,8 @@ TEST(EntryDigests, NameTheEntryThatWasDamaged)
   auto bytes = with_digests("raw.fatbin");
   auto const offset = read_fatbin(bytes)[1].offset;
   bytes.back() ^= std::byte{1};
-  expect_refused(bytes, "f.fatbin: was damaged after it was built: the ltoir:sm_75 entry at byte " +
+  expect_refused_fatbin(bytes,
+                        "f.fatbin: was damaged after it was built: the ltoir:sm_75 entry at byte " +
                             std::to_string(offset) +
                             " does not have the bytes that it was built with [digest-mismatch]");
 }
@@ -162,13 +163,13 @@ TEST(EntryDigests, RefuseAnEntryThatWasMovedRemovedRepeatedOrAdded)
 {
   auto const bytes = with_digests("several.fatbin");
   ASSERT_TRUE(fatbin::from_bytes(select(bytes, {0, 1, 2, 3}), "f").is_verified());
-  expect_refused(select(bytes, {1, 0, 2, 3}), "replaces the ptx:sm_75 entry");
-  expect_refused(select(bytes, {0, 1, 2}), "holds 3 entries and was built with 4");
-  expect_refused(select(bytes, {0, 1, 2, 3, 3}), "holds 5 entries and was built with 4");
+  expect_refused_fatbin(select(bytes, {1, 0, 2, 3}), "replaces the ptx:sm_75 entry");
+  expect_refused_fatbin(select(bytes, {0, 1, 2}), "holds 3 entries and was built with 4");
+  expect_refused_fatbin(select(bytes, {0, 1, 2, 3, 3}), "holds 5 entries and was built with 4");
   auto joined = bytes;
   auto const other = with_digests("raw.fatbin");
   joined.insert(joined.end(), other.begin(), other.end());
-  expect_refused(joined, "has another ident than the ptx:sm_75 entry");
+  expect_refused_fatbin(joined, "has another ident than the ptx:sm_75 entry");
 }
 
 TEST(EntryDigests, RefuseAPayloadOfAnotherFatbin)
@@ -176,20 +177,23 @@ TEST(EntryDigests, RefuseAPayloadOfAnotherFatbin)
   auto const bytes = with_digests("library.fatbin");
   auto const other =
       detail::write_ident(fixtures::bytes("transform.fatbin"), read_fatbin(bytes)[0].ident_text);
-  expect_refused(other, "the ptx:sm_75 entry at byte 16 does not have the bytes");
+  expect_refused_fatbin(other, "the ptx:sm_75 entry at byte 16 does not have the bytes");
 }
 
 TEST(EntryDigests, RefuseAnIdentThatWasChanged)
 {
   auto const bytes = with_digests("library.fatbin");
-  auto const json = json_of(bytes);
-  expect_refused(with_json(bytes, replace(json, "apply_transform", "apply_transforn")),
-                 "the ptx:sm_75 entry at byte 16 has a damaged ident");
-  expect_refused(with_json(bytes, replace(json, R"(,"check")", R"(,"chock")")), "damaged ident");
-  expect_refused(with_json(bytes, replace(json, R"("entries")", R"("entrees")")), "damaged ident");
-  expect_refused(with_json(bytes, json.substr(0, json.find(",\"check\"")) + "}"), "damaged ident");
-  expect_refused(with_json(bytes, json + " "), "damaged ident");
-  expect_refused(detail::write_ident(bytes, "eyJmYXRsaW5rIjox"), "damaged ident");
+  auto const ident = json_of(bytes);
+  expect_refused_fatbin(with_json(bytes, replace(ident, "apply_transform", "apply_transforn")),
+                        "the ptx:sm_75 entry at byte 16 has a damaged ident");
+  expect_refused_fatbin(with_json(bytes, replace(ident, R"(,"check")", R"(,"chock")")),
+                        "damaged ident");
+  expect_refused_fatbin(with_json(bytes, replace(ident, R"("entries")", R"("entrees")")),
+                        "damaged ident");
+  expect_refused_fatbin(with_json(bytes, ident.substr(0, ident.find(",\"check\"")) + "}"),
+                        "damaged ident");
+  expect_refused_fatbin(with_json(bytes, ident + " "), "damaged ident");
+  expect_refused_fatbin(detail::write_ident(bytes, "eyJmYXRsaW5rIjox"), "damaged ident");
 }
 
 TEST(AddDigests, RefusesAnIdentThatItWouldLose)

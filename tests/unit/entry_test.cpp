@@ -6,7 +6,8 @@
 #include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using fixtures::ask;
+using fixtures::to_bytes;
 
 namespace {
 
@@ -25,7 +26,7 @@ TEST(CacheKey, TellsPartsFromEachOtherWhateverTheyHold)
 
 TEST(CacheEntry, HoldsWhatWasPutInAndIsTheSameEveryTime)
 {
-  cached_link const link{bytes_of("cubin"), {"one", ""}};
+  cached_link const link{to_bytes("cubin"), {"one", ""}};
   auto const bytes = cache::encode_entry("parts", link);
   EXPECT_EQ(bytes, cache::encode_entry("parts", link));
   std::string why;
@@ -68,7 +69,7 @@ TEST_F(CacheDamage, TakesEveryDamageForAMissAndMendsIt)
   auto const good = [&] {
     std::ifstream file(entry_of("a"), std::ios::binary);
     std::string const text{std::istreambuf_iterator<char>(file), {}};
-    return bytes_of(text);
+    return to_bytes(text);
   }();
   auto const heals = [&](byte_buffer const& bad, std::string const& what) {
     write(entry_of("a"), bad);

@@ -11,15 +11,6 @@
 
 using namespace fatlink;
 
-namespace {
-
-std::vector<fatbin> pair_of_inputs()
-{
-  return {fixtures::fatbin("library.fatbin"), fixtures::fatbin("transform.fatbin")};
-}
-
-}  // namespace
-
 TEST(Enumeration, HasNoNameOutside)
 {
   for (auto const value : {99, -1, 1 << 30}) {
@@ -39,7 +30,7 @@ TEST(Enumeration, HasNoNameOutside)
 
 TEST(Enumeration, OfLinkModesIsCheckedByPreflight)
 {
-  auto const inputs = pair_of_inputs();
+  auto const inputs = fixtures::library_and_transform();
   for (auto const value : {7, -1})
     expect_error<usage_error>(
         [&] {
@@ -50,7 +41,7 @@ TEST(Enumeration, OfLinkModesIsCheckedByPreflight)
 
 TEST(UncheckedTarget, IsRefusedByPreflightAndByTheLinker)
 {
-  auto const inputs = pair_of_inputs();
+  auto const inputs = fixtures::library_and_transform();
   for (auto const wanted :
        {target(1), target(90, 'x'), target(75, 'a'), target(70), target(91), target(~0U)}) {
     expect_error<usage_error>([&] { (void)preflight(inputs, {.target = wanted}); }, "target 'sm_");

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of "computes" in every type, from both sides: results that a processor computes
-// in any order are accepted, and one element that is off by more than its bound is found.
-// large_arrays_test.cpp has 2^28 elements of float32.
+// in any order are accepted, and one element that is off by more than its bound is found. Arrays
+// have up to 2^16 elements, times $FATLINK_TEST_SCALE.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
 #include "plan_fixture.hpp"
+#include "test_scale.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 namespace {
 
 constexpr hook_tolerance k_rounded{.ulp = 0.5};  // of a hook that rounds once
 
-constexpr std::array<std::size_t, 5> k_counts{1, 2, 3, 1000, std::size_t{1} << 20};
+std::array<std::size_t, 5> const k_counts{1, 2, 3, 1000, fixtures::scaled(1U << 16)};
 
 numbers numbers_of(array const& values)
 {
@@ -85,11 +86,6 @@ class ErrorBounds : public testing::TestWithParam<char const*> {
   }
 };
 
-std::string name_of(testing::TestParamInfo<char const*> const& info)
-{
-  return info.param;
-}
-
 char const* const k_floats[] = {"float16", "bfloat16", "float32", "float64"};
 char const* const k_numbers[] = {"float16", "bfloat16", "float32", "float64", "int8",   "int16",
                                  "int32",   "int64",    "uint8",   "uint16",  "uint32", "uint64"};
@@ -98,8 +94,8 @@ class FloatBounds : public ErrorBounds {};
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Every, ErrorBounds, testing::ValuesIn(k_numbers), name_of);
-INSTANTIATE_TEST_SUITE_P(Every, FloatBounds, testing::ValuesIn(k_floats), name_of);
+INSTANTIATE_TEST_SUITE_P(Every, ErrorBounds, testing::ValuesIn(k_numbers), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Every, FloatBounds, testing::ValuesIn(k_floats), parameter_name);
 
 TEST_P(ErrorBounds, OfAMapOfProductsAndSums)
 {
@@ -279,8 +275,7 @@ TEST_P(ErrorBounds, OfSorts)
 {
   auto const transform = transform_of({hook_of("less", {"a", "b"}, "a < b")});
   auto const value = node(operation::sort, "less", {argument("in")});
-  for (auto const count :
-       {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{1000}, std::size_t{1} << 17}) {
+  for (auto const count : k_counts) {
     auto const in = generated(type_, count);
     auto values = numbers_of(in);
     std::ranges::stable_sort(values, [&](auto const& a, auto const& b) {

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "fixtures.hpp"
 #include "thread_channel.hpp"
 
 using namespace fatlink;
@@ -10,12 +11,6 @@ using namespace fatlink::detail;
 using namespace std::chrono_literals;
 
 namespace {
-
-byte_buffer bytes_of(std::string_view text)
-{
-  auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
-  return {begin, begin + text.size()};
-}
 
 std::string reason_against(bytes_view message)
 {
@@ -36,23 +31,23 @@ auto in(std::chrono::milliseconds time)
 
 TEST(Message, CarriesStepCallAndBody)
 {
-  auto const message = seal({.step = message_step::image, .call = 9}, bytes_of("body"));
+  auto const message = seal({.step = message_step::image, .call = 9}, fixtures::to_bytes("body"));
   auto const opened = open_message(message);
   EXPECT_EQ(opened.header.step, message_step::image);
   EXPECT_EQ(opened.header.call, 9U);
-  EXPECT_EQ(byte_buffer(opened.body.begin(), opened.body.end()), bytes_of("body"));
+  EXPECT_EQ(byte_buffer(opened.body.begin(), opened.body.end()), fixtures::to_bytes("body"));
 }
 
 TEST(Message, OfAnotherVersionIsRefusedAsSuch)
 {
-  auto message = seal({}, bytes_of("body"));
+  auto message = seal({}, fixtures::to_bytes("body"));
   message[4] = std::byte{2};
   EXPECT_EQ(reason_against(message), "its version is 2, this fatlink's is 1");
 }
 
 TEST(Message, WithAnyChangedByteIsRefused)
 {
-  auto const good = seal({.step = message_step::verdict, .call = 1}, bytes_of("body"));
+  auto const good = seal({.step = message_step::verdict, .call = 1}, fixtures::to_bytes("body"));
   for (std::size_t offset = 0; offset < good.size(); ++offset) {
     auto bad = good;
     bad[offset] ^= std::byte{0x40};
@@ -62,7 +57,7 @@ TEST(Message, WithAnyChangedByteIsRefused)
 
 TEST(Message, ThatIsTruncatedIsRefused)
 {
-  auto const good = seal({}, bytes_of("body"));
+  auto const good = seal({}, fixtures::to_bytes("body"));
   for (std::size_t size = 0; size < good.size(); ++size)
     EXPECT_NE(reason_against(bytes_view(good).first(size)), "") << size;
 }
@@ -89,14 +84,15 @@ TEST(Exchange, DropsMessagesOfEarlierCallsAndSteps)
   fixtures::mailboxes all(2);
   fixtures::thread_channel sender(all, 0);
   fixtures::thread_channel receiver(all, 1);
-  auto const body = bytes_of("body");
+  auto const body = fixtures::to_bytes("body");
   exchange const earlier_call(sender);
   exchange(sender).send(message_step::role, {{1, body}}, in(0ms));
   exchange const receiver_call(receiver);
   exchange second(receiver);
-  all.put(0, 1, seal({.step = message_step::verdict, .call = 1}, bytes_of("earlier call")));
-  all.put(0, 1, seal({.step = message_step::image, .call = 2}, bytes_of("image")));
-  EXPECT_EQ(second.receive(message_step::image, 0, in(0ms)), bytes_of("image"));
+  all.put(0, 1,
+          seal({.step = message_step::verdict, .call = 1}, fixtures::to_bytes("earlier call")));
+  all.put(0, 1, seal({.step = message_step::image, .call = 2}, fixtures::to_bytes("image")));
+  EXPECT_EQ(second.receive(message_step::image, 0, in(0ms)), fixtures::to_bytes("image"));
   EXPECT_EQ(second.receive(message_step::verdict, 0, in(0ms)), std::nullopt);
 }
 
@@ -117,8 +113,8 @@ TEST(Exchange, SendsEachReceiverItsBody)
   fixtures::mailboxes all(4);
   fixtures::thread_channel channel(all, 0);
   exchange sender(channel);
-  auto const first = bytes_of("first");
-  auto const second = bytes_of("second");
+  auto const first = fixtures::to_bytes("first");
+  auto const second = fixtures::to_bytes("second");
   sender.send(message_step::role, {{1, first}, {2, second}, {3, second}}, in(0ms));
   for (unsigned rank = 1; rank < 4; ++rank) {
     fixtures::thread_channel receiver(all, rank);

@@ -12,7 +12,7 @@ using namespace fatlink;
 
 namespace {
 
-byte_buffer with(byte_buffer bytes, std::size_t at, std::initializer_list<unsigned> values)
+byte_buffer with_bytes(byte_buffer bytes, std::size_t at, std::initializer_list<unsigned> values)
 {
   for (auto const value : values) bytes[at++] = static_cast<std::byte>(value);
   return bytes;
@@ -104,22 +104,24 @@ TEST(FatbinReader, RejectsBrokenHeadersNamingTheByte)
 {
   auto const good = fixtures::bytes("transform.fatbin");
   expect_format_error({}, "empty-input", "empty");
-  expect_format_error(with(good, 0, {0}), "not-a-fatbin", "not a fatbin");
-  expect_format_error(with(good, 4, {2}), "corrupt-fatbin", "container version 2");
-  expect_format_error(with(good, 6, {32}), "corrupt-fatbin", "container header of 32 bytes");
-  expect_format_error(with(good, 8, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}),
+  expect_format_error(with_bytes(good, 0, {0}), "not-a-fatbin", "not a fatbin");
+  expect_format_error(with_bytes(good, 4, {2}), "corrupt-fatbin", "container version 2");
+  expect_format_error(with_bytes(good, 6, {32}), "corrupt-fatbin", "container header of 32 bytes");
+  expect_format_error(with_bytes(good, 8, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}),
                       "corrupt-fatbin", "truncated");
-  expect_format_error(with(good, 16, {3}), "corrupt-fatbin", "entry kind 3");
-  expect_format_error(with(good, 18, {2}), "corrupt-fatbin", "entry version");
-  expect_format_error(with(good, 20, {65, 0}), "corrupt-fatbin", "entry header of 65 bytes");
-  expect_format_error(with(good, 20, {0, 0, 1}), "corrupt-fatbin", "header past the container");
-  expect_format_error(with(good, 24, {0, 0, 0, 1}), "corrupt-fatbin", "payload past the container");
-  expect_format_error(with(good, 32, {0, 0, 1}), "corrupt-fatbin", "compressed size past");
-  expect_format_error(with(good, 36, {0, 0, 1}), "corrupt-fatbin", "options outside");
-  expect_format_error(with(good, 44, {1}), "corrupt-fatbin", "architecture 1");
-  expect_format_error(with(good, 48, {0, 0, 1}), "corrupt-fatbin", "ident outside");
-  expect_format_error(with(good, 57, {0xA0}), "corrupt-fatbin", "both compression flags");
-  expect_format_error(with(good, 57, {0x00}), "corrupt-fatbin", "unknown compression");
+  expect_format_error(with_bytes(good, 16, {3}), "corrupt-fatbin", "entry kind 3");
+  expect_format_error(with_bytes(good, 18, {2}), "corrupt-fatbin", "entry version");
+  expect_format_error(with_bytes(good, 20, {65, 0}), "corrupt-fatbin", "entry header of 65 bytes");
+  expect_format_error(with_bytes(good, 20, {0, 0, 1}), "corrupt-fatbin",
+                      "header past the container");
+  expect_format_error(with_bytes(good, 24, {0, 0, 0, 1}), "corrupt-fatbin",
+                      "payload past the container");
+  expect_format_error(with_bytes(good, 32, {0, 0, 1}), "corrupt-fatbin", "compressed size past");
+  expect_format_error(with_bytes(good, 36, {0, 0, 1}), "corrupt-fatbin", "options outside");
+  expect_format_error(with_bytes(good, 44, {1}), "corrupt-fatbin", "architecture 1");
+  expect_format_error(with_bytes(good, 48, {0, 0, 1}), "corrupt-fatbin", "ident outside");
+  expect_format_error(with_bytes(good, 57, {0xA0}), "corrupt-fatbin", "both compression flags");
+  expect_format_error(with_bytes(good, 57, {0x00}), "corrupt-fatbin", "unknown compression");
   auto trailing = good;
   trailing.resize(good.size() + 8);
   expect_format_error(trailing, "corrupt-fatbin", "bytes after the last container");
@@ -178,7 +180,8 @@ TEST(FatbinReader, RefusesPtxThatDoesNotDecompress)
   bytes[payload + 9] ^= std::byte{0xFF};
   expect_error<format_error>([&] { (void)read_ptx(read_fatbin(bytes)[0], "f"); },
                              "f: the PTX entry");
-  auto const announced = with(fixtures::bytes("transform.fatbin"), 16 + 0x38, {0, 0, 0, 0x7F});
+  auto const announced =
+      with_bytes(fixtures::bytes("transform.fatbin"), 16 + 0x38, {0, 0, 0, 0x7F});
   expect_error<format_error>([&] { (void)read_ptx(read_fatbin(announced)[0], "f"); },
                              "above 256 MiB");
 }

@@ -14,7 +14,9 @@
 #include "expect_error.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using fixtures::ask;
+using fixtures::key_of;
+using fixtures::to_bytes;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -114,7 +116,7 @@ TEST_F(CacheFolder, ThatTheEnvironmentDoesNotNameIsAWarning)
 TEST_F(CacheFolder, RefusesALayerThatAnybodyMayWriteTo)
 {
   auto const layer = folder_.path() / "layer";
-  write_layer_entry(layer, key_of("a"), {bytes_of("poison"), {}});
+  write_layer_entry(layer, key_of("a"), {to_bytes("poison"), {}});
   ::chmod(layer.c_str(), 0777);
   auto with = settings();
   with.layers = {layer};
@@ -129,7 +131,7 @@ TEST_F(CacheFolder, CountsAnewWhereTheLedgerIsDamaged)
     link_cache cache(settings());
     ask(cache, "a");
   }
-  write(root() / "ledger", bytes_of("nonsense"));
+  write(root() / "ledger", to_bytes("nonsense"));
   link_cache cache(settings());
   ask(cache, "b");
   EXPECT_EQ(cache.statistics().entries, 2U);
@@ -142,8 +144,8 @@ TEST_F(CacheFolder, PrunesWhatDeadWritersLeftAndWhatIsDamaged)
   link_cache cache(settings());
   ask(cache, "a");
   ask(cache, "b");
-  write(entry_of("b"), bytes_of("damaged"));
-  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), bytes_of("half"));
+  write(entry_of("b"), to_bytes("damaged"));
+  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), to_bytes("half"));
   auto const done = cache.prune();
   EXPECT_EQ(done.entries, 1U);
   EXPECT_EQ(done.orphans, 1U);
@@ -158,7 +160,7 @@ TEST_F(CacheFolder, LeavesOtherPeoplesFilesAlone)
     ask(cache, "a");
   }
   for (auto const* name : {"a-draft-of-more-than-21-letters.tmp", "notes", "CACHEDIR.TAG.x.tmp"})
-    write(root() / name, bytes_of("mine"));
+    write(root() / name, to_bytes("mine"));
   link_cache cache(settings());
   EXPECT_EQ(cache.prune().orphans, 0U);
   EXPECT_EQ(cache.clear().entries, 1U);
@@ -170,7 +172,7 @@ TEST_F(CacheFolder, DoesNotTakeAFolderThatHoldsOtherThings)
 {
   std::filesystem::create_directory(root());
   ::chmod(root().c_str(), 0700);
-  write(root() / std::string(64, 'a'), bytes_of("a blob of another program's"));
+  write(root() / std::string(64, 'a'), to_bytes("a blob of another program's"));
   link_cache cache(settings());
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
   EXPECT_THAT(cache.take_warnings(),
@@ -247,7 +249,7 @@ TEST_F(CacheFolder, LeavesAloneWhatALivingWriterWrites)
   auto const in = cache::folder::open(root(), cache::folder::kind::own);
   auto const held = cache::lock::try_entry(*in, key_of("c").name());
   ASSERT_TRUE(held);
-  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), bytes_of("half"));
+  write(root() / (key_of("c").name() + ".0123456789abcdef.tmp"), to_bytes("half"));
   EXPECT_EQ(link_cache(settings()).prune().orphans, 0U);
 }
 

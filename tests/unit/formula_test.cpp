@@ -22,7 +22,7 @@ formula_symbols const& symbols()
   return names;
 }
 
-std::int64_t evaluate(std::string const& text, std::int64_t n = 0, std::int64_t k = 0)
+std::int64_t evaluate_formula(std::string const& text, std::int64_t n = 0, std::int64_t k = 0)
 {
   std::array<std::int64_t, 4> const values{n, k, 132, 2};
   return formula(text, symbols()).evaluate(values.data());
@@ -33,7 +33,7 @@ void expect_failure(std::string const& text, std::string const& cause, std::stri
                     std::int64_t n = 0, std::int64_t k = 0)
 {
   try {
-    evaluate(text, n, k);
+    evaluate_formula(text, n, k);
     ADD_FAILURE() << text << ": no error; expected one that says: " << cause;
   } catch (formula_error const& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr(cause)) << text;
@@ -49,60 +49,61 @@ constexpr auto k_smallest = std::numeric_limits<std::int64_t>::min();
 
 TEST(Formula, MultipliesBeforeItAdds)
 {
-  EXPECT_EQ(evaluate("1 + 2 * 3 - 4"), 3);
-  EXPECT_EQ(evaluate("(1 + 2) * 3"), 9);
-  EXPECT_EQ(evaluate("10 - 2 - 3"), 5);
-  EXPECT_EQ(evaluate("100 / 10 / 3"), 3);
-  EXPECT_EQ(evaluate("7 % 4 * 2"), 6);
+  EXPECT_EQ(evaluate_formula("1 + 2 * 3 - 4"), 3);
+  EXPECT_EQ(evaluate_formula("(1 + 2) * 3"), 9);
+  EXPECT_EQ(evaluate_formula("10 - 2 - 3"), 5);
+  EXPECT_EQ(evaluate_formula("100 / 10 / 3"), 3);
+  EXPECT_EQ(evaluate_formula("7 % 4 * 2"), 6);
 }
 
 TEST(Formula, RoundsDivisionsDownAndCeilUp)
 {
-  EXPECT_EQ(evaluate("7 / 2"), 3);
-  EXPECT_EQ(evaluate("ceil(7 / 2)"), 4);
-  EXPECT_EQ(evaluate("ceil(8 / 2)"), 4);
-  EXPECT_EQ(evaluate("ceil(n / k)", 0, 5), 0);
-  EXPECT_EQ(evaluate("ceil((n + 1) * 2 / k)", 1, 3), 2);
-  EXPECT_EQ(evaluate("ceil(n / k)", k_largest, 1), k_largest);
+  EXPECT_EQ(evaluate_formula("7 / 2"), 3);
+  EXPECT_EQ(evaluate_formula("ceil(7 / 2)"), 4);
+  EXPECT_EQ(evaluate_formula("ceil(8 / 2)"), 4);
+  EXPECT_EQ(evaluate_formula("ceil(n / k)", 0, 5), 0);
+  EXPECT_EQ(evaluate_formula("ceil((n + 1) * 2 / k)", 1, 3), 2);
+  EXPECT_EQ(evaluate_formula("ceil(n / k)", k_largest, 1), k_largest);
 }
 
 TEST(Formula, NegatesAnyNumberOfTimes)
 {
-  EXPECT_EQ(evaluate("-n", 5), -5);
-  EXPECT_EQ(evaluate("--n", 5), 5);
-  EXPECT_EQ(evaluate("3 - -n", 5), 8);
-  EXPECT_EQ(evaluate("-n * 2", 5), -10);
+  EXPECT_EQ(evaluate_formula("-n", 5), -5);
+  EXPECT_EQ(evaluate_formula("--n", 5), 5);
+  EXPECT_EQ(evaluate_formula("3 - -n", 5), 8);
+  EXPECT_EQ(evaluate_formula("-n * 2", 5), -10);
 }
 
 TEST(Formula, ComparesAsOneOrZero)
 {
-  EXPECT_EQ(evaluate("1 + 1 < 3"), 1);
-  EXPECT_EQ(evaluate("2 <= 1"), 0);
-  EXPECT_EQ(evaluate("2 > 1"), 1);
-  EXPECT_EQ(evaluate("(2 >= 3) + (2 != 3) + (3 == 3)"), 2);
+  EXPECT_EQ(evaluate_formula("1 + 1 < 3"), 1);
+  EXPECT_EQ(evaluate_formula("2 <= 1"), 0);
+  EXPECT_EQ(evaluate_formula("2 > 1"), 1);
+  EXPECT_EQ(evaluate_formula("(2 >= 3) + (2 != 3) + (3 == 3)"), 2);
 }
 
 TEST(Formula, EvaluatesOnlyTheBranchThatIsTaken)
 {
-  EXPECT_EQ(evaluate("k == 0 ? 0 : n / k", 7, 0), 0);
-  EXPECT_EQ(evaluate("k == 0 ? 0 : n / k", 7, 2), 3);
-  EXPECT_EQ(evaluate("n < 1 ? 10 : n < 2 ? 20 : 30", 1), 20);
-  EXPECT_EQ(evaluate("1 + (n ? 2 : 3)", 0), 4);
+  EXPECT_EQ(evaluate_formula("k == 0 ? 0 : n / k", 7, 0), 0);
+  EXPECT_EQ(evaluate_formula("k == 0 ? 0 : n / k", 7, 2), 3);
+  EXPECT_EQ(evaluate_formula("n < 1 ? 10 : n < 2 ? 20 : 30", 1), 20);
+  EXPECT_EQ(evaluate_formula("1 + (n ? 2 : 3)", 0), 4);
 }
 
 TEST(Formula, TakesTheSmallestAndTheLargestOfAnyNumber)
 {
-  EXPECT_EQ(evaluate("min(3, 1, 2)"), 1);
-  EXPECT_EQ(evaluate("max(3)"), 3);
-  EXPECT_EQ(evaluate("max(n, min(k, 5))", 2, 9), 5);
+  EXPECT_EQ(evaluate_formula("min(3, 1, 2)"), 1);
+  EXPECT_EQ(evaluate_formula("max(3)"), 3);
+  EXPECT_EQ(evaluate_formula("max(n, min(k, 5))", 2, 9), 5);
 }
 
 TEST(Formula, UsesSizesAndFactsOfTheDevice)
 {
-  EXPECT_EQ(evaluate("min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))", 1 << 30),
-            264);
-  EXPECT_EQ(evaluate("n * sizeof(in)", 3), 12);
-  EXPECT_EQ(evaluate("n*sizeof( in )", 3), 12);
+  EXPECT_EQ(
+      evaluate_formula("min(occupancy(reduce_tiles) * multiprocessors, ceil(n / 8192))", 1 << 30),
+      264);
+  EXPECT_EQ(evaluate_formula("n * sizeof(in)", 3), 12);
+  EXPECT_EQ(evaluate_formula("n*sizeof( in )", 3), 12);
 }
 
 TEST(Formula, ListsTheValuesThatItUses)
@@ -117,8 +118,8 @@ TEST(Formula, ListsTheValuesThatItUses)
 TEST(Formula, RefusesOverflows)
 {
   auto const limit = std::to_string(k_largest);
-  EXPECT_EQ(evaluate(limit), k_largest);
-  EXPECT_EQ(evaluate("-n - 1", k_largest), k_smallest);
+  EXPECT_EQ(evaluate_formula(limit), k_largest);
+  EXPECT_EQ(evaluate_formula("-n - 1", k_largest), k_smallest);
   expect_failure("n + 1", limit + " + 1 overflows 64 bits (at character 3)", "smaller sizes",
                  k_largest);
   expect_failure("n * 2", "* 2 overflows 64 bits", "", k_largest);
@@ -167,14 +168,14 @@ TEST(Formula, RefusesTextThatIsNoFormula)
 
 TEST(Formula, LimitsItsLengthAndNesting)
 {
-  EXPECT_EQ(evaluate(std::string(63, '(') + "1" + std::string(63, ')')), 1);
+  EXPECT_EQ(evaluate_formula(std::string(63, '(') + "1" + std::string(63, ')')), 1);
   expect_failure(std::string(64, '(') + "1" + std::string(64, ')'), "nests deeper than 64",
                  "\"let\"");
   expect_failure(std::string(4097, '1'), "has 4097 characters, above 4096", "\"let\"");
-  EXPECT_EQ(evaluate(std::string(4094, '-') + "1"), 1);
+  EXPECT_EQ(evaluate_formula(std::string(4094, '-') + "1"), 1);
   std::string deep = "1";
   for (int i = 0; i < 63; ++i) deep = "1 < 1 + 1 * (" + deep + ")";
-  EXPECT_EQ(evaluate(deep), 1);
+  EXPECT_EQ(evaluate_formula(deep), 1);
 }
 
 TEST(Formula, AgreesWithCppOnRandomSums)
@@ -184,7 +185,7 @@ TEST(Formula, AgreesWithCppOnRandomSums)
   for (int i = 0; i < 1000; ++i) {
     auto const n = number(random);
     auto const k = number(random) + 1;
-    EXPECT_EQ(evaluate("n * k + n / k - n % k + ceil(n / k) + (n < k ? n : k)", n, k),
+    EXPECT_EQ(evaluate_formula("n * k + n / k - n % k + ceil(n / k) + (n < k ? n : k)", n, k),
               n * k + n / k - n % k + (n + k - 1) / k + (n < k ? n : k));
   }
 }

@@ -6,21 +6,21 @@
 #include "plan_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 namespace {
 
 constexpr std::size_t k_count = 50'000;
 
-char const* const k_types[] = {"float16", "bfloat16", "float32",   "float64",   "int8",   "int16",
-                               "int32",   "int64",    "uint8",     "uint16",    "uint32", "uint64",
-                               "bytes3",  "bytes16",  "complex64", "complex128"};
+char const* const k_generated_types[] = {
+    "float16", "bfloat16", "float32", "float64", "int8",   "int16",   "int32",     "int64",
+    "uint8",   "uint16",   "uint32",  "uint64",  "bytes3", "bytes16", "complex64", "complex128"};
 
 }  // namespace
 
 TEST(Generated, ElementsOfEveryTypeDependOnSeedAndIndexOnly)
 {
-  for (auto const* name : k_types) {
+  for (auto const* name : k_generated_types) {
     auto const type = type_of(name);
     auto const all = generated(type, k_count);
     array part(type, 100);

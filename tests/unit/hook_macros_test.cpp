@@ -10,7 +10,7 @@ using namespace fatlink::detail;
 
 namespace {
 
-installed_contract contract(char const* name, char const* hook)
+installed_contract contract_with_hook(char const* name, char const* hook)
 {
   return {.name = name, .version = 1, .hooks = {hook}};
 }
@@ -34,7 +34,7 @@ TEST(HookMacros, OfOthersAreNotExplained)
 
 TEST(HookMacros, NameTheContractsOfTheirHook)
 {
-  auto const stated = contract("apply_transform", "user_transform");
+  auto const stated = contract_with_hook("apply_transform", "user_transform");
   EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", &stated),
             "FATLINK_BIN defines bin, a hook of bin_N, and the source is compiled for "
             "apply_transform/1: pass a library with it, or state the contract "
@@ -46,15 +46,15 @@ TEST(HookMacros, NameTheContractsOfTheirHook)
 
 TEST(HookMacros, OfTheContractItselfAreRight)
 {
-  auto const sized = contract("combine_16", "combine");
+  auto const sized = contract_with_hook("combine_16", "combine");
   EXPECT_EQ(macro_hint("  FATLINK_COMBINE(float4, a, b)\n", &sized), "");
-  auto const own = contract("my_sums", "combine");
+  auto const own = contract_with_hook("my_sums", "combine");
   EXPECT_EQ(macro_hint("  FATLINK_COMBINE(float, a, b)\n", &own), "");
 }
 
 TEST(HookMacros, NameTheContractForTheSizeOfTheType)
 {
-  auto const stated = contract("combine_4", "combine");
+  auto const stated = contract_with_hook("combine_4", "combine");
   EXPECT_EQ(macro_hint("a.cu(2): error: static assertion failed with \"best has 8 bytes: use the "
                        "contract combine_8\"\n  FATLINK_COMBINE(best, a, b)\n",
                        &stated),
@@ -64,16 +64,17 @@ TEST(HookMacros, NameTheContractForTheSizeOfTheType)
 
 TEST(HookMacros, DefineHooks)
 {
-  EXPECT_EQ(macro_of("keep", contract("keep_4", "keep")), "FATLINK_KEEP(type, x) { … }");
-  EXPECT_EQ(macro_of("map_element", contract("map1", "map_element")),
+  EXPECT_EQ(macro_of("keep", contract_with_hook("keep_4", "keep")), "FATLINK_KEEP(type, x) { … }");
+  EXPECT_EQ(macro_of("map_element", contract_with_hook("map1", "map_element")),
             "FATLINK_MAP1(to, from, x) { … }");
-  EXPECT_EQ(macro_of("user_transform", contract("apply_transform", "user_transform")), "");
+  EXPECT_EQ(macro_of("user_transform", contract_with_hook("apply_transform", "user_transform")),
+            "");
 }
 
 TEST(HookMacros, ExplainAHookOfAnotherContract)
 {
-  EXPECT_EQ(other_contract_hint("keep", contract("combine_8", "combine")),
+  EXPECT_EQ(other_contract_hint("keep", contract_with_hook("combine_8", "combine")),
             "keep is a hook of keep_8 and keep_store_8: pass a library with one of them");
-  EXPECT_EQ(other_contract_hint("combine", contract("combine_8", "combine")), "");
-  EXPECT_EQ(other_contract_hint("other", contract("combine_8", "combine")), "");
+  EXPECT_EQ(other_contract_hint("combine", contract_with_hook("combine_8", "combine")), "");
+  EXPECT_EQ(other_contract_hint("other", contract_with_hook("combine_8", "combine")), "");
 }

@@ -13,8 +13,8 @@ using testing::SizeIs;
 
 namespace {
 
-/// The names of `macros`, sorted, without those that names() returned before.
-std::vector<std::string> names(include_macros& macros)
+/// The names of `macros`, sorted, without those that header_names() returned before.
+std::vector<std::string> header_names(include_macros& macros)
 {
   std::set<std::string> all;
   for (auto const number : macros.expand())
@@ -27,7 +27,7 @@ std::vector<std::string> headers_in(std::string_view text)
 {
   include_macros macros;
   macros.add(find_directives(text));
-  return names(macros);
+  return header_names(macros);
 }
 
 }  // namespace
@@ -64,9 +64,9 @@ TEST(IncludeMacros, AreKnownWhereverTheyAreDefined)
 {
   include_macros macros;
   macros.add(find_directives("#include A\n"));
-  EXPECT_THAT(names(macros), IsEmpty());
+  EXPECT_THAT(header_names(macros), IsEmpty());
   macros.add(find_directives("#define A <a.h>\n"));
-  EXPECT_THAT(names(macros), ElementsAre("a.h"));
+  EXPECT_THAT(header_names(macros), ElementsAre("a.h"));
   macros.add(find_directives("#define B <b.h>\n"));
   EXPECT_THAT(macros.expand(), IsEmpty());
 }
@@ -153,7 +153,7 @@ TEST(IncludeMacros, OfManyValuesAreAllKnown)
   std::string text = "#include A\n";
   for (int i = 0; i < 200; ++i) text += "#define A <a" + std::to_string(i) + ".h>\n";
   macros.add(find_directives(text));
-  EXPECT_THAT(names(macros), SizeIs(200U));
+  EXPECT_THAT(header_names(macros), SizeIs(200U));
   EXPECT_EQ(macros.unresolved(), "");
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr char const* k_load =
     "; a transform\ndefine float @f(ptr %x) {\n  %y = load float, ptr %x\n  ret float %y\n}\n";
 
-error_details refusal(compile_product const& product, ir_compile compile = {})
+error_details ir_refusal(compile_product const& product, ir_compile compile = {})
 {
   compile_subject const subject{.name = "src/half.ll", .program_name = "half.ll"};
   if (compile.target == target()) compile.target = "sm_75";
@@ -36,7 +36,7 @@ compile_product invalid(std::string log)
 
 TEST(IrMessages, NameTheUsersFileLineAndColumnFromOne)
 {
-  auto const details = refusal(invalid("half.ll (5, 12): parse use of undefined value '%z'"));
+  auto const details = ir_refusal(invalid("half.ll (5, 12): parse use of undefined value '%z'"));
   EXPECT_EQ(details.message, "src/half.ll:5:13: error: use of undefined value '%z'");
   EXPECT_TRUE(details.code == error_code::compile_failed);
   EXPECT_EQ(details.input, "src/half.ll");
@@ -45,26 +45,29 @@ TEST(IrMessages, NameTheUsersFileLineAndColumnFromOne)
 
 TEST(IrMessages, NameTheFileWhereTheLogHasNoLine)
 {
-  EXPECT_EQ(refusal(invalid("half.ll: parse Malformed block")).message,
+  EXPECT_EQ(ir_refusal(invalid("half.ll: parse Malformed block")).message,
             "src/half.ll: error: Malformed block");
-  EXPECT_EQ(refusal(invalid("half.ll: error: Alias @a")).message, "src/half.ll: error: Alias @a");
-  EXPECT_EQ(refusal(invalid("something else\nmore")).message, "src/half.ll: error: something else");
-  EXPECT_EQ(refusal(invalid("error: Error: Empty target\n\n")).message,
+  EXPECT_EQ(ir_refusal(invalid("half.ll: error: Alias @a")).message,
+            "src/half.ll: error: Alias @a");
+  EXPECT_EQ(ir_refusal(invalid("something else\nmore")).message,
+            "src/half.ll: error: something else");
+  EXPECT_EQ(ir_refusal(invalid("error: Error: Empty target\n\n")).message,
             "src/half.ll: error: Empty target");
-  EXPECT_EQ(refusal(invalid("")).message, "src/half.ll: error: NVVM_ERROR_INVALID_IR");
+  EXPECT_EQ(ir_refusal(invalid("")).message, "src/half.ll: error: NVVM_ERROR_INVALID_IR");
 }
 
 TEST(IrMessages, TakeNoOtherTextForAPosition)
 {
   for (std::string const position : {"(5", "(5,12", "(, 1)", "(5, )", "(x, 1)", "()"})
-    EXPECT_THAT(refusal(invalid("half.ll " + position + ": parse it")).message,
+    EXPECT_THAT(ir_refusal(invalid("half.ll " + position + ": parse it")).message,
                 Not(HasSubstr("half.ll:5")))
         << position;
 }
 
 TEST(IrMessages, ExplainAnOpaquePointerBelowSm100)
 {
-  auto const details = refusal(invalid("half.ll (2, 16): parse expected type"), {.source = k_load});
+  auto const details =
+      ir_refusal(invalid("half.ll (2, 16): parse expected type"), {.source = k_load});
   EXPECT_EQ(details.message, "src/half.ll:2:17: error: expected type");
   EXPECT_EQ(
       details.hint,
@@ -75,20 +78,21 @@ TEST(IrMessages, ExplainAnOpaquePointerBelowSm100)
 
 TEST(IrMessages, ExplainTheDialectForBitcodeOfAnotherLlvm)
 {
-  EXPECT_THAT(refusal(invalid("half.ll: parse Invalid value (Producer: 'LLVM14.0.6' Reader: 'LLVM "
-                              "7.0.1')"))
-                  .hint,
-              HasSubstr("make the bitcode with that version"));
+  EXPECT_THAT(
+      ir_refusal(invalid("half.ll: parse Invalid value (Producer: 'LLVM14.0.6' Reader: 'LLVM "
+                         "7.0.1')"))
+          .hint,
+      HasSubstr("make the bitcode with that version"));
 }
 
 TEST(IrMessages, StateTheDialectOfTheTargetElsewhere)
 {
   auto const product = invalid("half.ll (3, 7): parse expected instruction opcode");
-  EXPECT_THAT(refusal(product, {.target = "sm_90a", .source = k_load}).hint,
+  EXPECT_THAT(ir_refusal(product, {.target = "sm_90a", .source = k_load}).hint,
               HasSubstr("for sm_90a, as for every target below sm_100, libNVVM reads the LLVM IR "
                         "of LLVM 7, for sm_100 and newer current LLVM IR"));
   EXPECT_THAT(
-      refusal(product, {.target = "sm_100", .source = k_load}).hint,
+      ir_refusal(product, {.target = "sm_100", .source = k_load}).hint,
       HasSubstr("for sm_100 libNVVM reads current LLVM IR, for targets below sm_100 that of "
                 "LLVM 7"));
 }
@@ -100,7 +104,7 @@ TEST(IrMessages, SayHowToStateTheVersion)
         "detected. Possible mix of compiler/IR from different releases.",
         "half.ll: error: IR version 1.0 incompatible with current version 2.0\n\nConsider "
         "inserting/updating nvvmir.version module metadata."}) {
-    auto const details = refusal({.code = "NVVM_ERROR_IR_VERSION_MISMATCH", .log = log});
+    auto const details = ir_refusal({.code = "NVVM_ERROR_IR_VERSION_MISMATCH", .log = log});
     EXPECT_EQ(details.message,
               "src/half.ll: error: IR version 1.0 incompatible with current version 2.0");
     EXPECT_THAT(details.hint, HasSubstr("!nvvmir.version = !{!0} and !0 = !{i32 2, i32 0}"));
@@ -110,7 +114,7 @@ TEST(IrMessages, SayHowToStateTheVersion)
 TEST(IrMessages, SayHowToStateTheTriple)
 {
   EXPECT_THAT(
-      refusal(invalid("half.ll: error: Module does not contain a triple, should be 'nvptx64-'"))
+      ir_refusal(invalid("half.ll: error: Module does not contain a triple, should be 'nvptx64-'"))
           .hint,
       HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
 }
@@ -118,8 +122,8 @@ TEST(IrMessages, SayHowToStateTheTriple)
 TEST(IrMessages, SayHowToStateTheTripleInsteadOfAnotherOne)
 {
   auto const details =
-      refusal(invalid("error: Error: Invalid target triple (x86_64-pc-linux-gnu), must be one "
-                      "of:\nError: 32-bit: nvptx-*-cuda\n"));
+      ir_refusal(invalid("error: Error: Invalid target triple (x86_64-pc-linux-gnu), must be one "
+                         "of:\nError: 32-bit: nvptx-*-cuda\n"));
   EXPECT_EQ(details.message, "src/half.ll: error: Invalid target triple (x86_64-pc-linux-gnu)");
   EXPECT_THAT(details.hint, HasSubstr("target triple = \"nvptx64-nvidia-cuda\""));
 }
@@ -127,14 +131,15 @@ TEST(IrMessages, SayHowToStateTheTripleInsteadOfAnotherOne)
 TEST(IrMessages, SayHowToWriteAConstant)
 {
   EXPECT_THAT(
-      refusal(invalid("half.ll (4, 22): parse floating point constant invalid for type")).hint,
+      ir_refusal(invalid("half.ll (4, 22): parse floating point constant invalid for type")).hint,
       HasSubstr("0x3FB99999A0000000 is 0.1F"));
 }
 
 TEST(IrMessages, SayHowToDeclareAFunction)
 {
-  EXPECT_THAT(refusal(invalid("half.ll (4, 18): parse use of undefined value '@__nv_sinf'")).hint,
-              HasSubstr("declare it with its types, such as: declare float @__nv_sinf(float)"));
+  EXPECT_THAT(
+      ir_refusal(invalid("half.ll (4, 18): parse use of undefined value '@__nv_sinf'")).hint,
+      HasSubstr("declare it with its types, such as: declare float @__nv_sinf(float)"));
 }
 
 TEST(IrMessages, OfAnUnknownArchitectureSayWhatToInstall)
@@ -143,7 +148,7 @@ TEST(IrMessages, OfAnUnknownArchitectureSayWhatToInstall)
       .code = "NVVM_ERROR_INVALID_OPTION",
       .log = "libnvvm : error: -arch=compute_121 is an unsupported option"};
   EXPECT_THROW(refuse_ir_product(product, {}, {.target = "sm_121"}), unavailable_error);
-  auto const details = refusal(product, {.target = "sm_121"});
+  auto const details = ir_refusal(product, {.target = "sm_121"});
   EXPECT_EQ(details.message, "src/half.ll: libNVVM 13.0 does not know the architecture sm_121");
   EXPECT_THAT(details.hint, HasSubstr("install a newer libNVVM"));
 }

@@ -8,7 +8,7 @@ using namespace fatlink::detail;
 namespace {
 
 /// The type of @f in `text`; "none" if it defines none.
-std::string type_of(std::string const& text)
+std::string signature_type(std::string const& text)
 {
   auto const type = find_ir_definition(text, "f");
   return type ? to_string(*type) : "none";
@@ -24,23 +24,26 @@ bool agree(std::string const& definition, std::string const& mangled)
 
 TEST(IrSignature, IsReadFromADefinition)
 {
-  EXPECT_EQ(type_of("define float @f(float %x) {\n"), "float (float)");
-  EXPECT_EQ(type_of("declare i32 @f(i32)\n\n  define void @\"f\"() #0 {\n"), "void ()");
-  EXPECT_EQ(type_of("define dso_local noundef double @f(i32 noundef %a, double\n %b) #1 {\n"),
-            "double (i32, double)");
+  EXPECT_EQ(signature_type("define float @f(float %x) {\n"), "float (float)");
+  EXPECT_EQ(signature_type("declare i32 @f(i32)\n\n  define void @\"f\"() #0 {\n"), "void ()");
+  EXPECT_EQ(
+      signature_type("define dso_local noundef double @f(i32 noundef %a, double\n %b) #1 {\n"),
+      "double (i32, double)");
 }
 
 TEST(IrSignature, TakesEveryPointerAsOne)
 {
-  EXPECT_EQ(type_of("define float* @f(float addrspace(1)* nocapture %a, ptr align(4) %b, [2 x i8]* "
-                    "%c) {\n"),
+  EXPECT_EQ(signature_type(
+                "define float* @f(float addrspace(1)* nocapture %a, ptr align(4) %b, [2 x i8]* "
+                "%c) {\n"),
             "ptr (ptr, ptr, ptr)");
 }
 
 TEST(IrSignature, LeavesOtherTypesUnknown)
 {
-  EXPECT_EQ(type_of("define { float, float } @f(<2 x float> %a, %struct.s %b, [2 x i8] %c) {\n"),
-            "? (?, ?, ?)");
+  EXPECT_EQ(
+      signature_type("define { float, float } @f(<2 x float> %a, %struct.s %b, [2 x i8] %c) {\n"),
+      "? (?, ?, ?)");
 }
 
 TEST(IrSignature, IsOfTheWholeNameAndOfADefinitionOnly)
@@ -48,12 +51,12 @@ TEST(IrSignature, IsOfTheWholeNameAndOfADefinitionOnly)
   for (auto const* text : {"", "define", "define float @ff(float %x) {\n", "define float @f",
                            "declare float @f(float)\n", "; define float @f(float %x)\n",
                            "define float ; @f(float %x)\n", "define float\n@f(i32)"})
-    EXPECT_EQ(type_of(text), "none") << text;
+    EXPECT_EQ(signature_type(text), "none") << text;
 }
 
 TEST(IrSignature, OfATextThatEndsEarlyIsWhatIsThere)
 {
-  EXPECT_EQ(type_of("define float @f(i32 %a, float %b"), "float (i32)");
+  EXPECT_EQ(signature_type("define float @f(i32 %a, float %b"), "float (i32)");
 }
 
 TEST(IrSignature, AgreesWithTheSameMangledType)

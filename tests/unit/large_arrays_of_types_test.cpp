@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Verification of large arrays of every type but float32, which large_arrays_test.cpp has, from
-// both sides. FATLINK_VERIFY_ELEMENTS: how many elements, 2^16 by default, because
-// error_bounds_test.cpp goes to 2^20; ctest -C stress -L stress takes 2^28.
+// both sides: 2^16 elements, times $FATLINK_TEST_SCALE.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,13 +9,14 @@
 #include <utility>
 
 #include "plan_fixture.hpp"
+#include "test_scale.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 namespace {
 
-std::size_t const k_elements = verified_elements(16);
+std::size_t const k_elements_of_each_type = fixtures::scaled(1U << 16);
 
 class LargeArraysOf : public testing::TestWithParam<char const*> {
  protected:
@@ -37,7 +37,7 @@ class LargeArraysOf : public testing::TestWithParam<char const*> {
   /// Generated elements; floats scaled so that Σ|x| is near 64 and no sum overflows.
   [[nodiscard]] array small() const
   {
-    auto values = generated(type_, k_elements);
+    auto values = generated(type_, k_elements_of_each_type);
     if (is_integer_) return values;
     auto const scale = 16.0 / static_cast<double>(values.count());
     for (std::size_t i = 0; i < values.count(); ++i)
@@ -121,23 +121,18 @@ class LargeArraysOf : public testing::TestWithParam<char const*> {
   }
 };
 
-std::string name_of(testing::TestParamInfo<char const*> const& info)
-{
-  return info.param;
-}
-
-char const* const k_types[] = {"float16", "bfloat16", "float64", "int8",   "int16", "int32",
-                               "int64",   "uint8",    "uint16",  "uint32", "uint64"};
-
-hook_reference const k_add = hook_of("add", {"a", "b"}, "a + b", {.ulp = 0.5});
+char const* const k_types_but_float32[] = {"float16", "bfloat16", "float64", "int8",
+                                           "int16",   "int32",    "int64",   "uint8",
+                                           "uint16",  "uint32",   "uint64"};
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Every, LargeArraysOf, testing::ValuesIn(k_types), name_of);
+INSTANTIATE_TEST_SUITE_P(Every, LargeArraysOf, testing::ValuesIn(k_types_but_float32),
+                         parameter_name);
 
 TEST_P(LargeArraysOf, AreMapped)
 {
-  auto const in = generated(type_, k_elements);
+  auto const in = generated(type_, k_elements_of_each_type);
   array out(type_, in.count());
   for (std::size_t i = 0; i < in.count(); ++i) {
     auto const x = load(in, i);
@@ -170,7 +165,7 @@ TEST_P(LargeArraysOf, AreAddedPairwise)
 
 TEST_P(LargeArraysOf, HaveOneMaximum)
 {
-  auto const in = generated(type_, k_elements);
+  auto const in = generated(type_, k_elements_of_each_type);
   auto most = load(in, 0);
   for (std::size_t i = 1; i < in.count(); ++i) most = arithmetic_.greater(most, load(in, i));
   array out(type_, 1);
@@ -205,7 +200,7 @@ TEST_P(LargeArraysOf, AreScannedInRowsOfRows)
 
 TEST_P(LargeArraysOf, AreFiltered)
 {
-  auto const in = generated(type_, k_elements);
+  auto const in = generated(type_, k_elements_of_each_type);
   array out(type_, in.count());
   std::size_t count = 0;
   for (std::size_t i = 0; i < in.count(); ++i)
@@ -218,7 +213,7 @@ TEST_P(LargeArraysOf, AreFiltered)
 
 TEST_P(LargeArraysOf, AreSorted)
 {
-  auto const in = generated(type_, k_elements);
+  auto const in = generated(type_, k_elements_of_each_type);
   auto out = in;
   sort(out);
   expect_two_sided(reference_of(in, node(operation::sort, "less", {argument("in")}),

@@ -63,7 +63,7 @@ void expect_refused_by_device(std::string const& ptx, std::string const& feature
   }
 }
 
-void put(byte_buffer& bytes, std::size_t offset, std::uint64_t value, unsigned count)
+void put_bytes(byte_buffer& bytes, std::size_t offset, std::uint64_t value, unsigned count)
 {
   for (unsigned i = 0; i < count; ++i)
     bytes[offset + i] = static_cast<std::byte>(value >> 8U * i & 0xFFU);
@@ -74,17 +74,17 @@ void put(byte_buffer& bytes, std::size_t offset, std::uint64_t value, unsigned c
 byte_buffer fatbin_of(std::size_t count, std::size_t header, std::uint64_t uncompressed)
 {
   byte_buffer bytes(16 + count * (header + 8));
-  put(bytes, 0, 0x0010'0001'BA55'ED50, 8);
-  put(bytes, 8, count * (header + 8), 8);
+  put_bytes(bytes, 0, 0x0010'0001'BA55'ED50, 8);
+  put_bytes(bytes, 8, count * (header + 8), 8);
   for (std::size_t i = 0; i < count; ++i) {
     auto const at = 16 + i * (header + 8);
-    put(bytes, at, 0x0101'0001 | std::uint64_t{header} << 32U, 8);
-    put(bytes, at + 0x08, 8, 8);
-    put(bytes, at + 0x10, 8, 4);
-    put(bytes, at + 0x1C, 75, 4);
-    put(bytes, at + 0x20, 64 | std::uint64_t{header - 64} << 32U, 8);
-    put(bytes, at + 0x28, 0x8011, 8);
-    put(bytes, at + 0x38, uncompressed, 8);
+    put_bytes(bytes, at, 0x0101'0001 | std::uint64_t{header} << 32U, 8);
+    put_bytes(bytes, at + 0x08, 8, 8);
+    put_bytes(bytes, at + 0x10, 8, 4);
+    put_bytes(bytes, at + 0x1C, 75, 4);
+    put_bytes(bytes, at + 0x20, 64 | std::uint64_t{header - 64} << 32U, 8);
+    put_bytes(bytes, at + 0x28, 0x8011, 8);
+    put_bytes(bytes, at + 0x38, uncompressed, 8);
   }
   return bytes;
 }
@@ -146,8 +146,8 @@ TEST(Limits, OfAllPtxEntriesOfAFatbinTogether)
   auto const part = detail::link_input::from_ptx(text, target(75), "f");
   for (int i = 0; i < 5; ++i)
     bytes.insert(bytes.end(), part.bytes().begin() + 16, part.bytes().end());
-  put(bytes, 0, 0x0010'0001'BA55'ED50, 8);
-  put(bytes, 8, bytes.size() - 16, 8);
+  put_bytes(bytes, 0, 0x0010'0001'BA55'ED50, 8);
+  put_bytes(bytes, 8, bytes.size() - 16, 8);
   auto const file = fatbin::from_bytes(std::move(bytes), "f");
   for (int i = 0; i < 4; ++i)
     EXPECT_EQ(file.interface(file.entries()[static_cast<std::size_t>(i)]).definitions.size(),

@@ -10,7 +10,9 @@
 #include "cache_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using fixtures::ask;
+using fixtures::key_of;
+using fixtures::to_bytes;
 using testing::IsEmpty;
 
 namespace {
@@ -61,8 +63,8 @@ TEST_F(LinkCache, KeepsNoFailure)
 TEST_F(LinkCache, KeepsNothingThatIsNotWhatItsKeySays)
 {
   link_cache cache(settings());
-  auto const made = [] { return link_cache::product{{bytes_of("other"), {}}, false}; };
-  EXPECT_EQ(cache.find_or_make(key_of("a"), made).link->bytes, bytes_of("other"));
+  auto const made = [] { return link_cache::product{{to_bytes("other"), {}}, false}; };
+  EXPECT_EQ(cache.find_or_make(key_of("a"), made).link->bytes, to_bytes("other"));
   EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
 }
 
@@ -74,7 +76,7 @@ TEST_F(LinkCache, GivesNobodyElseWhatIsNotToBeKept)
     cache.find_or_make(key_of("a"), [&]() -> link_cache::product {
       making = true;
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      return {{bytes_of("other"), {}}, false};
+      return {{to_bytes("other"), {}}, false};
     });
   });
   while (!making) std::this_thread::yield();
@@ -92,11 +94,11 @@ link_cache::result ask_meanwhile(link_cache& first, link_cache& second)
     first.find_or_make(key_of("a"), [&]() -> link_cache::product {
       started.set_value();
       release.get_future().wait();
-      return {{bytes_of("first"), {}}};
+      return {{to_bytes("first"), {}}};
     });
   });
   started.get_future().wait();
-  auto const make = [] { return link_cache::product{{bytes_of("second"), {}}}; };
+  auto const make = [] { return link_cache::product{{to_bytes("second"), {}}}; };
   auto result = second.find_or_make(key_of("a"), make, nullptr, std::chrono::milliseconds(20));
   release.set_value();
   return result;
@@ -108,17 +110,17 @@ TEST_F(LinkCache, MakesTheLinkWhereAnotherThreadTakesLongerThanTheWaitLimit)
 {
   link_cache cache(settings());
   auto const result = ask_meanwhile(cache, cache);
-  EXPECT_EQ(result.link->bytes, bytes_of("second"));
+  EXPECT_EQ(result.link->bytes, to_bytes("second"));
   EXPECT_EQ(result.outcome, cache_outcome::miss);
   auto const kept = cache.find_or_make(key_of("a"), []() -> link_cache::product { throw 1; });
-  EXPECT_EQ(kept.link->bytes, bytes_of("first"));
+  EXPECT_EQ(kept.link->bytes, to_bytes("first"));
 }
 
 TEST_F(LinkCache, MakesTheLinkWhereAnotherProcessTakesLongerThanTheWaitLimit)
 {
   link_cache first(settings());
   link_cache second(settings());  // locks of two open files exclude each other as two processes do
-  EXPECT_EQ(ask_meanwhile(first, second).link->bytes, bytes_of("second"));
+  EXPECT_EQ(ask_meanwhile(first, second).link->bytes, to_bytes("second"));
 }
 
 TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)
@@ -133,9 +135,9 @@ TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)
         auto const got = cache.find_or_make(key_of(text), [&]() -> link_cache::product {
           ++links;
           std::this_thread::sleep_for(std::chrono::milliseconds(1));
-          return {{bytes_of(text), {}}};
+          return {{to_bytes(text), {}}};
         });
-        EXPECT_EQ(got.link->bytes, bytes_of(text));
+        EXPECT_EQ(got.link->bytes, to_bytes(text));
       }
     });
   threads.clear();
@@ -177,7 +179,7 @@ TEST_F(LinkCache, ForgetsFromMemoryWhatWasUsedLongestAgo)
 TEST_F(LinkCache, SearchesReadOnlyLayersAfterTheFolder)
 {
   auto const layer = folder_.path() / "layer";
-  write_layer_entry(layer, key_of("a"), {bytes_of("linked a"), {"said of a"}});
+  write_layer_entry(layer, key_of("a"), {to_bytes("linked a"), {"said of a"}});
   auto with = settings();
   with.layers = {folder_.path() / "none", layer};
   link_cache cache(with);
@@ -193,7 +195,7 @@ TEST_F(LinkCache, SearchesReadOnlyLayersAfterTheFolder)
 TEST_F(LinkCache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
 {
   auto const size =
-      cache::encode_entry(key_of("0").parts(), {bytes_of("linked 0"), {"said of 0"}}).size();
+      cache::encode_entry(key_of("0").parts(), {to_bytes("linked 0"), {"said of 0"}}).size();
   link_cache cache(settings(10 * size));
   for (int i = 0; i < 9; ++i) ask(cache, std::to_string(i));
   {

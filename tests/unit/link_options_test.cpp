@@ -6,7 +6,6 @@
 
 #include <set>
 
-#include "expect_error.hpp"
 #include "link_option_changes.hpp"
 #include "linker/option_effects.hpp"
 #include "util/limits.hpp"
@@ -15,6 +14,7 @@ using namespace fatlink;
 using fixtures::change;
 using fixtures::changed;
 using fixtures::changes;
+using fixtures::expect_invalid;
 using fixtures::lto;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -36,12 +36,6 @@ std::set<std::string> refused(link_mode mode, image_kind emit)
     }
   }
   return names;
-}
-
-void expect_invalid(change const& set, std::string const& text)
-{
-  auto const options = changed(lto(), set);
-  expect_error<usage_error>([&] { check_link_options(options); }, text);
 }
 
 }  // namespace

@@ -1,41 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/ltoir.hpp"
 
-#include <cstring>
-
-#include "expect_refused.hpp"
-#include "fixtures.hpp"
+#include "form_inputs.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
+using fixtures::form_bytes;
+using fixtures::with_value;
 
 namespace {
-
-byte_buffer ltoir(std::string const& name)
-{
-  return fixtures::bytes("forms/" + name);
-}
 
 std::string version(ltoir_version const& stated)
 {
   return std::to_string(stated.major) + "." + std::to_string(stated.minor);
 }
 
-/// `bytes` with `value` at `offset`.
-template <typename Integer>
-byte_buffer with(byte_buffer bytes, std::size_t offset, Integer value)
-{
-  std::memcpy(bytes.data() + offset, &value, sizeof value);
-  return bytes;
-}
-
-void expect_corrupt(byte_buffer const& bytes, std::string const& says)
+void expect_corrupt_ltoir(byte_buffer const& bytes, std::string const& says)
 {
   expect_refused([&] { (void)read_ltoir_header(bytes, "t.ltoir"); }, error_code::corrupt_ltoir,
                  says);
 }
 
-std::uint16_t const k_other = 7;
+std::uint16_t const k_other_value = 7;
 
 }  // namespace
 
@@ -43,7 +29,7 @@ TEST(Ltoir, StatesVersionsAndTargetOfEveryCompiler)
 {
   for (auto const* name :
        {"transform.ltoir", "nvrtc.ltoir", "libnvvm.ltoir", "numba.ltoir", "cuda_core.ltoir"}) {
-    auto const bytes = ltoir(name);
+    auto const bytes = form_bytes(name);
     auto const header = read_ltoir_header(bytes, name);
     EXPECT_EQ(version(header.container), "1.65") << name;
     EXPECT_EQ(version(header.ir), "2.98") << name;
@@ -57,7 +43,7 @@ TEST(Ltoir, StatesVersionsOfEveryCompilerOfCuda135)
 {
   for (auto const* name :
        {"nvrtc_13.5.ltoir", "libnvvm_13.5.ltoir", "numba_13.5.ltoir", "cuda_core_13.5.ltoir"}) {
-    auto const header = read_ltoir_header(ltoir(name), name);
+    auto const header = read_ltoir_header(form_bytes(name), name);
     EXPECT_EQ(version(header.container), "1.67") << name;
     EXPECT_EQ(version(header.ir), "2.131") << name;
     EXPECT_EQ(version(header.debug_metadata), "3.2") << name;
@@ -67,57 +53,67 @@ TEST(Ltoir, StatesVersionsOfEveryCompilerOfCuda135)
 
 TEST(Ltoir, StatesThatItIsArchitectureSpecific)
 {
-  EXPECT_EQ(read_ltoir_header(ltoir("specific.ltoir"), "t").target, target("sm_90a"));
+  EXPECT_EQ(read_ltoir_header(form_bytes("specific.ltoir"), "t").target, target("sm_90a"));
 }
 
 TEST(Ltoir, IsRecognizedByItsMagic)
 {
   EXPECT_FALSE(is_ltoir({}));
-  EXPECT_FALSE(is_ltoir(bytes_view(ltoir("nvrtc.ltoir")).first(3)));
-  EXPECT_FALSE(is_ltoir(ltoir("transform.ptx")));
+  EXPECT_FALSE(is_ltoir(bytes_view(form_bytes("nvrtc.ltoir")).first(3)));
+  EXPECT_FALSE(is_ltoir(form_bytes("transform.ptx")));
 }
 
 TEST(Ltoir, ReadsNewerMinorVersionsAndUnknownFields)
 {
-  auto bytes = with(ltoir("transform.ltoir"), 0x05, std::uint8_t{70});
-  bytes = with(bytes, 0x1C, k_other);
+  auto bytes = with_value(form_bytes("transform.ltoir"), 0x05, std::uint8_t{70});
+  bytes = with_value(bytes, 0x1C, k_other_value);
   EXPECT_EQ(version(read_ltoir_header(bytes, "t").container), "1.70");
 }
 
 TEST(Ltoir, RefusesAnUnknownBeginning)
 {
-  auto const good = ltoir("transform.ltoir");
-  expect_corrupt(with(good, 0, k_other), "does not begin with the magic number of LTO-IR");
-  expect_corrupt(with(good, 0x04, std::uint8_t{2}),
-                 "LTO-IR container version 2.65 is not known, at byte 4");
-  expect_corrupt(with(good, 0x0C, k_other), "LTO-IR header of 7 bytes is not known, at byte 12");
-  expect_corrupt(with(good, 0x0E, k_other), "NVVM IR of level 7, not for link-time optimisation");
+  auto const good = form_bytes("transform.ltoir");
+  expect_corrupt_ltoir(with_value(good, 0, k_other_value),
+                       "does not begin with the magic number of LTO-IR");
+  expect_corrupt_ltoir(with_value(good, 0x04, std::uint8_t{2}),
+                       "LTO-IR container version 2.65 is not known, at byte 4");
+  expect_corrupt_ltoir(with_value(good, 0x0C, k_other_value),
+                       "LTO-IR header of 7 bytes is not known, at byte 12");
+  expect_corrupt_ltoir(with_value(good, 0x0E, k_other_value),
+                       "NVVM IR of level 7, not for link-time optimisation");
 }
 
 TEST(Ltoir, RefusesEndsThatContradictEachOther)
 {
-  auto const good = ltoir("transform.ltoir");
-  expect_corrupt(with(good, 0x10, std::uint32_t{0x18}), "end inside a field, at byte 16");
-  expect_corrupt(with(good, 0x10, std::uint32_t{0x2A}), "end inside a field, at byte 16");
+  auto const good = form_bytes("transform.ltoir");
+  expect_corrupt_ltoir(with_value(good, 0x10, std::uint32_t{0x18}),
+                       "end inside a field, at byte 16");
+  expect_corrupt_ltoir(with_value(good, 0x10, std::uint32_t{0x2A}),
+                       "end inside a field, at byte 16");
   for (std::uint32_t const end : {0x28U, 0x24U, 0x30U, ~0U})
-    expect_corrupt(with(good, 0x14, end), "the key of the LTO-IR header has an unknown size");
-  auto beyond = with(good, 0x10, std::uint32_t{0x10000});
-  expect_corrupt(with(beyond, 0x14, std::uint32_t{0x10004}), "truncated");
+    expect_corrupt_ltoir(with_value(good, 0x14, end),
+                         "the key of the LTO-IR header has an unknown size");
+  auto beyond = with_value(good, 0x10, std::uint32_t{0x10000});
+  expect_corrupt_ltoir(with_value(beyond, 0x14, std::uint32_t{0x10004}), "truncated");
 }
 
 TEST(Ltoir, RefusesMalformedFields)
 {
-  auto const good = ltoir("transform.ltoir");
-  expect_corrupt(with(good, 0x18, std::uint16_t{0}), "the fields of the LTO-IR header end early");
-  expect_corrupt(with(good, 0x24, k_other), "the fields of the LTO-IR header do not end with 0");
-  expect_corrupt(with(good, 0x18, k_other), "the LTO-IR header states no architecture");
+  auto const good = form_bytes("transform.ltoir");
+  expect_corrupt_ltoir(with_value(good, 0x18, std::uint16_t{0}),
+                       "the fields of the LTO-IR header end early");
+  expect_corrupt_ltoir(with_value(good, 0x24, k_other_value),
+                       "the fields of the LTO-IR header do not end with 0");
+  expect_corrupt_ltoir(with_value(good, 0x18, k_other_value),
+                       "the LTO-IR header states no architecture");
   for (auto const architecture : std::vector<std::uint16_t>{0, 90, 755, 10000, 65535})
-    expect_corrupt(with(good, 0x1A, architecture), "architecture " + std::to_string(architecture));
+    expect_corrupt_ltoir(with_value(good, 0x1A, architecture),
+                         "architecture " + std::to_string(architecture));
 }
 
 TEST(Ltoir, RefusesEveryTruncationOfTheHeaderAndThoseInsideAWordOfThePayload)
 {
-  auto const good = ltoir("transform.ltoir");
+  auto const good = form_bytes("transform.ltoir");
   for (std::size_t size = 0; size < good.size(); ++size) {
     auto const part = bytes_view(good).first(size);
     if (size <= 0x2C || size % 4 != 0)

@@ -5,20 +5,16 @@
 
 #include <random>
 
+#include "fixtures.hpp"
+
 using namespace fatlink;
 using namespace fatlink::detail;
 
 namespace {
 
-byte_buffer bytes_of(std::string_view text)
-{
-  auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
-  return {begin, begin + text.size()};
-}
-
 outcome<linked_image> an_image()
 {
-  return linked_image{.bytes = bytes_of("cubin"),
+  return linked_image{.bytes = fixtures::to_bytes("cubin"),
                       .parts = {{"a.fatbin", "ptx of a"}, {"b.fatbin", ""}},
                       .kind = image_kind::ptx_set,
                       .target = "sm_90a",
@@ -59,7 +55,7 @@ void expect_round_trip(outcome<Content> const& result)
 TEST(MessageParts, CarryAnImageWithoutItsTimes)
 {
   auto const image = std::get<linked_image>(decode<linked_image>(encode(an_image())));
-  EXPECT_EQ(image.bytes, bytes_of("cubin"));
+  EXPECT_EQ(image.bytes, fixtures::to_bytes("cubin"));
   ASSERT_EQ(image.parts.size(), 2U);
   EXPECT_EQ(image.parts[0].name + image.parts[0].text + image.parts[1].name,
             "a.fatbinptx of ab.fatbin");

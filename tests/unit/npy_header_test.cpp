@@ -20,7 +20,7 @@ detail::npy_header parse(std::string const& dtype, std::string const& shape = "(
   return detail::parse_npy_header(text, "x.npy");
 }
 
-void expect_refused(std::string const& dtype, std::string const& says)
+void expect_refused_dtype(std::string const& dtype, std::string const& says)
 {
   expect_error<file_error>([&] { (void)parse(dtype); }, "x.npy: " + says);
 }
@@ -105,27 +105,27 @@ TEST(NpyHeader, RefusesFortranOrderUnlessThereIsOneDimension)
 
 TEST(NpyHeader, RefusesDtypesThatNoElementTypeStandsFor)
 {
-  expect_refused("'>f4'", "dtype is >f4, which is big-endian");
+  expect_refused_dtype("'>f4'", "dtype is >f4, which is big-endian");
   for (auto const* dtype : {"<f16", "|O", "<U5", "|S3", "<M8[s]", "=f4", "|f4", "f4", "", "|V0",
                             "|V4097", "|V08", "<c4", "\\x00"})
-    expect_refused("'" + std::string(dtype) + "'",
-                   "dtype is " + std::string(dtype) + ", which fatlink does not read");
+    expect_refused_dtype("'" + std::string(dtype) + "'",
+                         "dtype is " + std::string(dtype) + ", which fatlink does not read");
 }
 
 TEST(NpyHeader, RefusesStructsThatAreMoreThanNumbers)
 {
-  expect_refused("[]", "its dtype has no fields");
-  expect_refused("[('', '|V4')]", "its dtype has no fields");
-  expect_refused("[('p', '<f4', (3,))]", "a field of its dtype is an array");
-  expect_refused("[('p', [('q', '<f4')])]", "its dtype has a struct in a struct");
-  expect_refused("[(('title', 'p'), '<f4')]", "a field of its dtype has a title");
-  expect_refused("[('p', '<f4'), ('p', '<f4')]", "two fields are called p");
-  expect_refused("[('a b', '<f4')]", "the name of a field is \"a b\"");
-  expect_refused("[('1', '<f4')]", "the name of a field is \"1\"");
-  expect_refused("[('p', '|V8')]", "field p is of dtype V8");
-  expect_refused("[('p', '<f4'), ('', '|V4093')]", "an element has more than 4096 bytes");
-  expect_refused("[('p', '<f4'), ('', '|V4092'), ('q', '<f4')]",
-                 "an element has more than 4096 bytes");
+  expect_refused_dtype("[]", "its dtype has no fields");
+  expect_refused_dtype("[('', '|V4')]", "its dtype has no fields");
+  expect_refused_dtype("[('p', '<f4', (3,))]", "a field of its dtype is an array");
+  expect_refused_dtype("[('p', [('q', '<f4')])]", "its dtype has a struct in a struct");
+  expect_refused_dtype("[(('title', 'p'), '<f4')]", "a field of its dtype has a title");
+  expect_refused_dtype("[('p', '<f4'), ('p', '<f4')]", "two fields are called p");
+  expect_refused_dtype("[('a b', '<f4')]", "the name of a field is \"a b\"");
+  expect_refused_dtype("[('1', '<f4')]", "the name of a field is \"1\"");
+  expect_refused_dtype("[('p', '|V8')]", "field p is of dtype V8");
+  expect_refused_dtype("[('p', '<f4'), ('', '|V4093')]", "an element has more than 4096 bytes");
+  expect_refused_dtype("[('p', '<f4'), ('', '|V4092'), ('q', '<f4')]",
+                       "an element has more than 4096 bytes");
 }
 
 TEST(NpyHeader, RefusesWhatIsNoDictionaryOfTheseThreeKeys)

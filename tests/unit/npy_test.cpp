@@ -13,7 +13,7 @@ using namespace fatlink;
 
 namespace {
 
-auto const k_float = scalar_type(scalar_kind::float32);
+auto const k_float32 = scalar_type(scalar_kind::float32);
 
 }  // namespace
 
@@ -22,7 +22,7 @@ TEST(Npy, ReadsBackWhatItWrote)
   fixtures::folder const folder;
   auto const path = folder.path() / "x.npy";
   std::array const values{1.0F, -2.5F, 0.0F, 1e30F, -0.0F};
-  npy_writer writer(path, k_float, std::array{values.size()});
+  npy_writer writer(path, k_float32, std::array{values.size()});
   EXPECT_FALSE(std::filesystem::exists(path));
   writer.append(std::as_bytes(std::span(values).first(2)));
   writer.append(std::as_bytes(std::span(values).subspan(2)));
@@ -39,7 +39,7 @@ TEST(Npy, LeavesNothingBehindWithoutCommit)
 {
   fixtures::folder const folder;
   {
-    npy_writer writer(folder.path() / "x.npy", k_float, std::array{std::size_t{2}});
+    npy_writer writer(folder.path() / "x.npy", k_float32, std::array{std::size_t{2}});
     std::array const values{1.0F, 2.0F};
     writer.append(std::as_bytes(std::span(values).first(1)));
     expect_error<file_error>([&] { writer.commit(); }, "1 elements were never written");
@@ -54,7 +54,7 @@ TEST(Npy, ReadsBackArraysOfStructsInSeveralDimensions)
   fixtures::folder const folder;
   auto const path = folder.path() / "x.npy";
   auto const type =
-      record_type("best", {"value", "index"}, {k_float, scalar_type(scalar_kind::int64)});
+      record_type("best", {"value", "index"}, {k_float32, scalar_type(scalar_kind::int64)});
   std::vector<std::byte> bytes(6 * type.size);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
   npy_writer writer(path, type, std::array<std::size_t, 2>{2, 3});
@@ -75,7 +75,7 @@ TEST(Npy, ReadsAnArrayWithoutDimensionsAsOneElement)
   fixtures::folder const folder;
   auto const path = folder.path() / "x.npy";
   auto const value = 7.0F;
-  npy_writer writer(path, k_float, {});
+  npy_writer writer(path, k_float32, {});
   writer.append(std::as_bytes(std::span(&value, 1)));
   writer.commit();
   npy_reader const reader(path);

@@ -8,6 +8,7 @@
 #include "fixtures.hpp"
 
 using namespace fatlink;
+using fixtures::finding_ids;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -16,19 +17,13 @@ using testing::Not;
 
 namespace {
 
-std::vector<finding> judge(std::vector<fatbin> const& inputs, link_mode mode = link_mode::lto)
+std::vector<finding> judge_inputs(std::vector<fatbin> const& inputs,
+                                  link_mode mode = link_mode::lto)
 {
   return preflight(inputs, {.target = "sm_90", .mode = mode});
 }
 
-std::vector<std::string> ids(std::vector<finding> const& findings)
-{
-  std::vector<std::string> names;
-  for (auto const& one : findings) names.push_back(to_string(one.id));
-  return names;
-}
-
-finding const& find(std::vector<finding> const& findings, std::string const& id)
+finding const& finding_with(std::vector<finding> const& findings, std::string const& id)
 {
   for (auto const& one : findings)
     if (to_string(one.id) == id) return one;
@@ -51,12 +46,13 @@ fatbin with_architecture(std::string const& name, entry_kind kind, unsigned char
 TEST(OpaqueInput, IsWarnedOfByPreflightThatComparedNoTypes)
 {
   for (auto const* name : {"transform_ltoir.fatbin", "two_types_ltoir.fatbin"}) {
-    auto const findings = judge({fixtures::fatbin("library.fatbin"), fixtures::fatbin(name)});
-    auto const warning = find(findings, "unreadable-types");
+    auto const findings =
+        judge_inputs({fixtures::fatbin("library.fatbin"), fixtures::fatbin(name)});
+    auto const warning = finding_with(findings, "unreadable-types");
     EXPECT_EQ(warning.severity, severity::warning);
     EXPECT_THAT(warning.message, HasSubstr("only the link compares them"));
     EXPECT_THAT(warning.hint, HasSubstr("nvcc -dc -gencode 'arch=compute_"));
-    EXPECT_THAT(find(findings, "uncontracted").message,
+    EXPECT_THAT(finding_with(findings, "uncontracted").message,
                 testing::AllOf(HasSubstr("not compared before the link"),
                                Not(HasSubstr("could be checked"))));
   }
@@ -66,26 +62,26 @@ TEST(OpaqueInput, OfRawLtoirIsAdvisedToBecomeAFatbin)
 {
   auto const raw =
       input::from_bytes(fixtures::bytes("forms/transform.ltoir"), "t.ltoir").modules().front();
-  auto const findings = judge({fixtures::fatbin("library.fatbin"), raw});
-  EXPECT_EQ(find(findings, "unreadable-types").hint,
+  auto const findings = judge_inputs({fixtures::fatbin("library.fatbin"), raw});
+  EXPECT_EQ(finding_with(findings, "unreadable-types").hint,
             "raw LTO-IR cannot state them; compile its source to a fatbin, whose PTX does: nvcc "
             "-dlto -fatbin -arch=sm_75 FILE.cu -o FILE.fatbin, or fatlink compile");
 }
 
 TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
 {
-  auto const findings =
-      judge({fixtures::verified("library.fatbin"), fixtures::verified("two_types_ltoir.fatbin")},
-            link_mode::ptx);
-  EXPECT_THAT(ids(findings), ElementsAre("uncontracted"));
+  auto const findings = judge_inputs(
+      {fixtures::verified("library.fatbin"), fixtures::verified("two_types_ltoir.fatbin")},
+      link_mode::ptx);
+  EXPECT_THAT(finding_ids(findings), ElementsAre("uncontracted"));
   EXPECT_THAT(findings[0].message, HasSubstr("only widths and arity could be checked"));
 }
 
 TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)
 {
-  auto const findings =
-      judge({fixtures::fatbin("library_ltoir.fatbin"), fixtures::fatbin("transform_ltoir.fatbin")});
-  auto const error = find(findings, "unchecked-types");
+  auto const findings = judge_inputs(
+      {fixtures::fatbin("library_ltoir.fatbin"), fixtures::fatbin("transform_ltoir.fatbin")});
+  auto const error = finding_with(findings, "unchecked-types");
   EXPECT_EQ(error.severity, severity::error);
   EXPECT_THAT(error.files, ElementsAre("library_ltoir.fatbin", "transform_ltoir.fatbin"));
   EXPECT_EQ(error.hint,
@@ -115,11 +111,11 @@ TEST(UnknownArchitecture, IsRefusedByName)
   for (auto const mode : {link_mode::ptx, link_mode::lto}) {
     auto const kind = mode == link_mode::ptx ? entry_kind::ptx : entry_kind::ltoir;
     for (auto const number : {74, 76, 83}) {
-      auto const findings =
-          judge({fixtures::fatbin("library.fatbin"),
-                 with_architecture("transform.fatbin", kind, static_cast<unsigned char>(number))},
-                mode);
-      auto const error = find(findings, "arch-unknown");
+      auto const findings = judge_inputs(
+          {fixtures::fatbin("library.fatbin"),
+           with_architecture("transform.fatbin", kind, static_cast<unsigned char>(number))},
+          mode);
+      auto const error = finding_with(findings, "arch-unknown");
       EXPECT_EQ(error.severity, severity::error);
       EXPECT_THAT(error.message, HasSubstr("transform.fatbin holds"));
       EXPECT_THAT(error.message, HasSubstr("sm_" + std::to_string(number)));
@@ -134,13 +130,15 @@ TEST(UnknownArchitecture, IsPassedOverForAnEntryThatLinks)
   bytes.insert(bytes.end(), newer.bytes().begin(), newer.bytes().end());
   auto const both = fatbin::from_bytes(bytes, "both.fatbin");
   EXPECT_EQ(linked_entry(both, {"sm_90", link_mode::ptx})->target, target("sm_75"));
-  auto const findings = judge({fixtures::fatbin("library.fatbin"), both}, link_mode::ptx);
-  EXPECT_THAT(find(findings, "arch-unknown").message, HasSubstr("its PTX for sm_75 is linked"));
+  auto const findings = judge_inputs({fixtures::fatbin("library.fatbin"), both}, link_mode::ptx);
+  EXPECT_THAT(finding_with(findings, "arch-unknown").message,
+              HasSubstr("its PTX for sm_75 is linked"));
 }
 
 TEST(KnownArchitecture, OfOlderToolkitsIsLinked)
 {
   auto const older = with_architecture("transform.fatbin", entry_kind::ptx, 70);
   auto const verified = fatbin::from_bytes(detail::add_digests(older.bytes()), "older.fatbin");
-  EXPECT_THAT(judge({fixtures::verified("library.fatbin"), verified}, link_mode::ptx), IsEmpty());
+  EXPECT_THAT(judge_inputs({fixtures::verified("library.fatbin"), verified}, link_mode::ptx),
+              IsEmpty());
 }

@@ -27,7 +27,7 @@ bytes_view view(std::string const& text)
   return std::as_bytes(std::span(text));
 }
 
-std::string text_of(std::filesystem::path const& file)
+std::string read_text(std::filesystem::path const& file)
 {
   std::ifstream in(file);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -159,7 +159,7 @@ TEST(OutputFile, NeverBecomesAClosedStandardStream)
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(text_of(folder.path() / "out"), "new");
+  EXPECT_EQ(read_text(folder.path() / "out"), "new");
 }
 
 TEST(OutputFile, IsWrittenThroughASymbolicLink)
@@ -170,7 +170,7 @@ TEST(OutputFile, IsWrittenThroughASymbolicLink)
   create_symlink(file, folder.path() / "absolute");
   create_symlink("absolute", folder.path() / "relative");
   write_new(folder.path() / "relative");
-  EXPECT_EQ(text_of(file), "new");
+  EXPECT_EQ(read_text(file), "new");
   EXPECT_TRUE(is_symlink(folder.path() / "relative"));
   EXPECT_TRUE(is_symlink(folder.path() / "absolute"));
 }
@@ -181,7 +181,7 @@ TEST(OutputFile, IsMadeWhereADanglingLinkPoints)
   create_directory(folder.path() / "below");
   create_symlink("below/file", folder.path() / "link");
   write_new(folder.path() / "link");
-  EXPECT_EQ(text_of(folder.path() / "below" / "file"), "new");
+  EXPECT_EQ(read_text(folder.path() / "below" / "file"), "new");
   EXPECT_TRUE(is_symlink(folder.path() / "link"));
 }
 
@@ -192,7 +192,7 @@ TEST(OutputFile, AppearsThroughALinkOnlyByCommit)
   create_symlink("file", folder.path() / "link");
   output_file out(folder.path() / "link");
   out.write(view("newer"));
-  EXPECT_EQ(text_of(file), "old");
+  EXPECT_EQ(read_text(file), "old");
 }
 
 TEST(OutputFile, NamesALinkThatCannotBeWrittenThrough)

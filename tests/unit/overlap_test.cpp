@@ -17,7 +17,7 @@ using nlohmann::json;
 namespace {
 
 /// A module with the kernel `name` for `architecture`: "sm_90".
-input module_of(std::string const& architecture, std::string const& name = "k")
+input module_for(std::string const& architecture, std::string const& name = "k")
 {
   fixtures::folder const folder;
   return input::read(folder.write("module.ptx", ".version 8.0\n.target " + architecture +
@@ -43,19 +43,19 @@ bool is_kept(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
 
 TEST(Overlap, IsKeptForAKernelWhoseEntryIsForSm90)
 {
-  EXPECT_TRUE(is_kept({module_of("sm_90")}));
-  EXPECT_TRUE(is_kept({module_of("sm_90"), module_of("sm_75", "other")}));
+  EXPECT_TRUE(is_kept({module_for("sm_90")}));
+  EXPECT_TRUE(is_kept({module_for("sm_90"), module_for("sm_75", "other")}));
 }
 
 TEST(Overlap, IsClearedForAKernelWhoseEntryIsForOlderGpus)
 {
-  EXPECT_FALSE(is_kept({module_of("sm_75")}));
-  EXPECT_FALSE(is_kept({module_of("sm_89"), module_of("sm_90", "other")}));
+  EXPECT_FALSE(is_kept({module_for("sm_75")}));
+  EXPECT_FALSE(is_kept({module_for("sm_89"), module_for("sm_90", "other")}));
 }
 
 TEST(Overlap, IsClearedForAKernelThatNoModuleShows)
 {
-  EXPECT_FALSE(is_kept({module_of("sm_90", "other")}));
+  EXPECT_FALSE(is_kept({module_for("sm_90", "other")}));
   EXPECT_FALSE(is_kept({}));
 }
 

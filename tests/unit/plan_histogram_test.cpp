@@ -6,7 +6,7 @@
 #include "verification/plan_reference.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 TEST(PlanReference, OfAHistogramCountsTheElementsOfEachBin)
 {

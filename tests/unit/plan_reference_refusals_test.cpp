@@ -6,7 +6,7 @@
 #include "plan_reference_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 TEST(PlanReference, SaysWhyAnOutputCannotBeVerified)
 {

@@ -8,7 +8,7 @@
 #include "plan_reference_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 
 namespace {
 

@@ -17,7 +17,7 @@ using nlohmann::json;
 
 namespace {
 
-detail::device_facts gpu()
+detail::device_facts gpu_facts()
 {
   return {.multiprocessors = 132,
           .element_bytes = 4,
@@ -28,11 +28,11 @@ detail::device_facts gpu()
 detail::plan_values values_for(plan_formulas const& formulas, std::int64_t n)
 {
   std::vector<std::int64_t> const sizes{n, 480, 640};
-  return compute_values(formulas, sizes, gpu());
+  return compute_values(formulas, sizes, gpu_facts());
 }
 
 /// Expects that the change to the example is refused for n = 100.
-void expect_refusal(char const* pointer, json const& value, std::string const& says)
+void expect_change_refused(char const* pointer, json const& value, std::string const& says)
 {
   auto const formulas = plan_text::formulas({{pointer, value}});
   expect_error<file_error>([&] { values_for(formulas, 100); }, says);
@@ -61,7 +61,7 @@ TEST(PlanValues, UsesTheOccupancyOfTheFirstLaunchOfAKernel)
   auto const formulas =
       plan_text::formulas({{"/launches/0/block", {32, "2 * 2"}}, {"/launches/0/shared", "n"}});
   std::vector<std::int64_t> const sizes{8192 * 1000, 1, 1};
-  auto facts = gpu();
+  auto facts = gpu_facts();
   std::string call;
   facts.occupancy = [&](std::string const& kernel, unsigned threads, std::size_t shared_bytes) {
     call += kernel + " " + std::to_string(threads) + " " + std::to_string(shared_bytes) + ";";
@@ -90,10 +90,10 @@ TEST(PlanValues, AreComputedAgainInTheSameMemory)
   auto const formulas = plan_text::formulas();
   detail::plan_values values;
   std::vector<std::int64_t> sizes{100000, 480, 640};
-  compute_values(formulas, sizes, gpu(), values);
+  compute_values(formulas, sizes, gpu_facts(), values);
   auto const* const memory = values.values.data();
   sizes[0] = 8192;
-  compute_values(formulas, sizes, gpu(), values);
+  compute_values(formulas, sizes, gpu_facts(), values);
   EXPECT_EQ(values.launches[0].grid[0], 1U);
   EXPECT_EQ(values.values.data(), memory);
 }
@@ -104,7 +104,7 @@ TEST(PlanValues, KnowTheSizeOfAnElement)
       {{"/launches/0/shared", "sizeof(in) + sizeof(win) + sizeof(int8) + sizeof(window)"}});
   EXPECT_EQ(values_for(formulas, 1).launches[0].shared_bytes, 4U + 8U + 1U + 8U);
   std::vector<std::int64_t> const sizes{1, 1, 1};
-  auto facts = gpu();
+  auto facts = gpu_facts();
   facts.element_bytes = 0;
   expect_error<usage_error>([&] { compute_values(formulas, sizes, facts); },
                             "plan reduce needs the size of an element");
@@ -117,7 +117,7 @@ TEST(PlanValues, KnowTheSizeOfTheElementThatATransformBinds)
   plan_formulas const formulas(
       detail::bind_types(detail::read_plan(plan, "reduce.json", {}),
                          {{"combine", scalar_type(scalar_kind::float64)}}));
-  auto facts = gpu();
+  auto facts = gpu_facts();
   facts.element_bytes = 0;
   std::vector<std::int64_t> const sizes{1, 1, 1};
   EXPECT_EQ(compute_values(formulas, sizes, facts).launches[0].shared_bytes, 128U);
@@ -180,47 +180,55 @@ TEST(PlanValues, ComputeTheDepth)
 
 TEST(PlanValues, RefuseOverflowsAndDivisionsByZero)
 {
-  expect_refusal("/let/blocks", "n * 9223372036854775807",
-                 "reduce.json: let.blocks: \"n * 9223372036854775807\": 100 * 9223372036854775807 "
-                 "overflows 64 bits (at character 3), with n = 100, height = 480, width = 640");
-  expect_refusal("/launches/0/shared", "7 / (n - 100)",
-                 "launches[0].shared: \"7 / (n - 100)\": division by zero: 7 / 0");
-  expect_refusal("/arguments/1/shape", {"n", "n * 46116860184273879"},
-                 "arguments[1].shape[1]: \"n * 46116860184273879\": the array has more than");
+  expect_change_refused(
+      "/let/blocks", "n * 9223372036854775807",
+      "reduce.json: let.blocks: \"n * 9223372036854775807\": 100 * 9223372036854775807 "
+      "overflows 64 bits (at character 3), with n = 100, height = 480, width = 640");
+  expect_change_refused("/launches/0/shared", "7 / (n - 100)",
+                        "launches[0].shared: \"7 / (n - 100)\": division by zero: 7 / 0");
+  expect_change_refused(
+      "/arguments/1/shape", {"n", "n * 46116860184273879"},
+      "arguments[1].shape[1]: \"n * 46116860184273879\": the array has more than");
 }
 
 TEST(PlanValues, RefuseValuesOutOfRange)
 {
-  expect_refusal(
+  expect_change_refused(
       "/launches/0/grid", {"1", "n * 1000"},
       "launches[0].grid[1]: \"n * 1000\": a grid has 0 to 65535 blocks in y, not 100000, "
       "with n = 100");
-  expect_refusal("/launches/0/grid", "n * 100000000",
-                 "launches[0].grid: \"n * 100000000\": a grid has 0 to 2147483647 blocks in x");
-  expect_refusal("/launches/0/grid", "n - 101", "launches[0].grid: \"n - 101\": a grid has");
-  expect_refusal("/launches/0/grid", {1, 1, "n * 1000"}, "launches[0].grid[2]: \"n * 1000\"");
-  expect_refusal("/launches/0/block", "n * 100",
-                 "launches[0].block: \"n * 100\": a block has 1 to 1024 threads in x, not 10000");
-  expect_refusal("/launches/0/block", "n - 100", "launches[0].block: \"n - 100\": a block has 1");
-  expect_refusal("/launches/0/block", {1, 1, "n"},
-                 "launches[0].block[2]: \"n\": a block has 1 to 64 threads in z, not 100");
-  expect_refusal("/launches/0/block", {"n", "n"},
-                 "launches[0].block: a block has at most 1024 threads, not 100 x 100 x 1 = 10000, "
-                 "with n = 100");
-  expect_refusal("/launches/0/shared", "n - 101",
-                 "launches[0].shared: \"n - 101\": a block has 0 to 2147483647 bytes");
-  expect_refusal("/arguments/0/count", "n - 101",
-                 "arguments[0].count: \"n - 101\": an array cannot have -1 elements");
-  expect_refusal("/launches/0/arguments/4", {{"value", "n * 10"}, {"type", "int8"}},
-                 "launches[0].arguments[4]: \"n * 10\": 1000 is out of the range of int8");
-  expect_refusal("/let/blocks", "n - 101", "arguments[3].count: \"blocks\": an array cannot have");
+  expect_change_refused(
+      "/launches/0/grid", "n * 100000000",
+      "launches[0].grid: \"n * 100000000\": a grid has 0 to 2147483647 blocks in x");
+  expect_change_refused("/launches/0/grid", "n - 101", "launches[0].grid: \"n - 101\": a grid has");
+  expect_change_refused("/launches/0/grid", {1, 1, "n * 1000"},
+                        "launches[0].grid[2]: \"n * 1000\"");
+  expect_change_refused(
+      "/launches/0/block", "n * 100",
+      "launches[0].block: \"n * 100\": a block has 1 to 1024 threads in x, not 10000");
+  expect_change_refused("/launches/0/block", "n - 100",
+                        "launches[0].block: \"n - 100\": a block has 1");
+  expect_change_refused("/launches/0/block", {1, 1, "n"},
+                        "launches[0].block[2]: \"n\": a block has 1 to 64 threads in z, not 100");
+  expect_change_refused(
+      "/launches/0/block", {"n", "n"},
+      "launches[0].block: a block has at most 1024 threads, not 100 x 100 x 1 = 10000, "
+      "with n = 100");
+  expect_change_refused("/launches/0/shared", "n - 101",
+                        "launches[0].shared: \"n - 101\": a block has 0 to 2147483647 bytes");
+  expect_change_refused("/arguments/0/count", "n - 101",
+                        "arguments[0].count: \"n - 101\": an array cannot have -1 elements");
+  expect_change_refused("/launches/0/arguments/4", {{"value", "n * 10"}, {"type", "int8"}},
+                        "launches[0].arguments[4]: \"n * 10\": 1000 is out of the range of int8");
+  expect_change_refused("/let/blocks", "n - 101",
+                        "arguments[3].count: \"blocks\": an array cannot have");
 }
 
 TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
 {
   auto const formulas = plan_text::formulas();
   std::vector<std::int64_t> const sizes{100, 1, 1};
-  auto facts = gpu();
+  auto facts = gpu_facts();
   facts.occupancy = [](std::string const&, unsigned, std::size_t) { return 0; };
   expect_error<device_error>([&] { compute_values(formulas, sizes, facts); },
                              "reduce.json: launches[0]: a multiprocessor of this device cannot run "

@@ -11,22 +11,16 @@
 #include "fixtures.hpp"
 
 using namespace fatlink;
+using fixtures::finding_ids;
 
 namespace {
 
-std::vector<finding> judge(std::initializer_list<char const*> names,
-                           preflight_request const& request)
+std::vector<finding> judge_fixtures(std::initializer_list<char const*> names,
+                                    preflight_request const& request)
 {
   std::vector<fatbin> inputs;
   for (auto const* name : names) inputs.push_back(fixtures::verified(name));
   return preflight(inputs, request);
-}
-
-std::vector<std::string> ids(std::vector<finding> const& findings)
-{
-  std::vector<std::string> names;
-  for (auto const& found : findings) names.push_back(to_string(found.id));
-  return names;
 }
 
 }  // namespace
@@ -40,8 +34,8 @@ using testing::Not;
 TEST(Preflight, HasNothingToSayOfAContractedPair)
 {
   for (auto const mode : {link_mode::ptx, link_mode::lto})
-    EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"},
-                      {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
+    EXPECT_THAT(judge_fixtures({"library.fatbin", "transform.fatbin"},
+                               {.target = "sm_90", .mode = mode, .kernels = {"apply_transform"}}),
                 IsEmpty());
 }
 
@@ -59,17 +53,17 @@ TEST(Preflight, ReportsEachInputWithoutDigests)
 
 TEST(Preflight, WarnsOfWhatStatesNoContract)
 {
-  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
-  ASSERT_THAT(ids(findings), ElementsAre("uncontracted"));
+  auto const findings = judge_fixtures({"library.fatbin", "uncontracted.fatbin"},
+                                       {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  ASSERT_THAT(finding_ids(findings), ElementsAre("uncontracted"));
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_THAT(findings[0].message, HasSubstr("uncontracted.fatbin states no contract"));
 }
 
 TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
 {
-  auto const findings = judge({"uncontracted.fatbin", "library.fatbin", "fast.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
+  auto const findings = judge_fixtures({"uncontracted.fatbin", "library.fatbin", "fast.fatbin"},
+                                       {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
   auto const is_uncontracted = [](finding const& one) {
     return one.id == finding_id::uncontracted;
   };
@@ -87,41 +81,44 @@ TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
 
 TEST(Preflight, FindsAHookThatNobodyDefines)
 {
-  auto const findings =
-      judge({"library.fatbin"}, {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
-  ASSERT_THAT(ids(findings), ElementsAre("missing-hook"));
+  auto const findings = judge_fixtures({"library.fatbin"},
+                                       {.target = "sm_90", .mode = link_mode::lto, .kernels = {}});
+  ASSERT_THAT(finding_ids(findings), ElementsAre("missing-hook"));
   EXPECT_EQ(findings[0].symbol, "user_transform");
 }
 
 TEST(Preflight, FindsADefinitionGivenTwiceAndNamesBothFiles)
 {
-  auto const findings = judge({"library.fatbin", "transform.fatbin", "raw.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
-  ASSERT_THAT(ids(findings), Contains("duplicate-symbol"));
+  auto const findings = judge_fixtures({"library.fatbin", "transform.fatbin", "raw.fatbin"},
+                                       {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}});
+  ASSERT_THAT(finding_ids(findings), Contains("duplicate-symbol"));
   EXPECT_THAT(findings[0].files, ElementsAre("transform.fatbin", "raw.fatbin"));
 }
 
 TEST(Preflight, FindsArchitecturesThatDoNotLink)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "specific.fatbin"},
-                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
-              Contains("arch-specific"));
-  EXPECT_THAT(judge({"library.fatbin", "transform.fatbin"}, {"sm_90a", link_mode::lto, {}}),
-              IsEmpty());
+  EXPECT_THAT(
+      finding_ids(judge_fixtures({"library.fatbin", "specific.fatbin"},
+                                 {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+      Contains("arch-specific"));
+  EXPECT_THAT(
+      judge_fixtures({"library.fatbin", "transform.fatbin"}, {"sm_90a", link_mode::lto, {}}),
+      IsEmpty());
 }
 
 TEST(Preflight, TakesFloatFlagsThatDifferWhereTheLinkStatesASet)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
-                        {.target = "sm_90", .mode = link_mode::lto, .states_float_flags = true})),
+  EXPECT_THAT(finding_ids(judge_fixtures(
+                  {"library.fatbin", "fast.fatbin"},
+                  {.target = "sm_90", .mode = link_mode::lto, .states_float_flags = true})),
               Not(Contains("float-contract")));
 }
 
 TEST(Preflight, RefusesAnLtoLinkOfCallsAlone)
 {
   auto const judged = [](std::initializer_list<char const*> names, char const* architecture) {
-    for (auto const& found :
-         judge(names, {.target = architecture, .mode = link_mode::lto, .allow_calls = true}))
+    for (auto const& found : judge_fixtures(
+             names, {.target = architecture, .mode = link_mode::lto, .allow_calls = true}))
       if (found.id == finding_id::no_ltoir) return found.message + "; " + found.hint;
     return std::string();
   };
@@ -138,8 +135,8 @@ TEST(Preflight, RefusesAnLtoLinkOfCallsAlone)
 TEST(Preflight, OffersOnlyModesThatLinkAllInputs)
 {
   auto const hint = [](char const* architecture) {
-    for (auto const& found : judge({"library.fatbin", "two_types_sass.fatbin"},
-                                   {.target = architecture, .mode = link_mode::lto}))
+    for (auto const& found : judge_fixtures({"library.fatbin", "two_types_sass.fatbin"},
+                                            {.target = architecture, .mode = link_mode::lto}))
       if (found.id == finding_id::no_ltoir) return found.hint;
     return std::string();
   };
@@ -151,27 +148,31 @@ TEST(Preflight, OffersOnlyModesThatLinkAllInputs)
 
 TEST(Preflight, FindsFloatFlagsThatDifferInLtoModeOnly)
 {
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
-                        {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
-              Contains("float-contract"));
-  EXPECT_THAT(ids(judge({"library.fatbin", "fast.fatbin"},
-                        {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
-              Not(Contains("float-contract")));
+  EXPECT_THAT(
+      finding_ids(judge_fixtures({"library.fatbin", "fast.fatbin"},
+                                 {.target = "sm_90", .mode = link_mode::lto, .kernels = {}})),
+      Contains("float-contract"));
+  EXPECT_THAT(
+      finding_ids(judge_fixtures({"library.fatbin", "fast.fatbin"},
+                                 {.target = "sm_90", .mode = link_mode::ptx, .kernels = {}})),
+      Not(Contains("float-contract")));
 }
 
 TEST(Preflight, FindsAKernelThatIsInNoInput)
 {
-  auto const findings = judge({"library.fatbin", "transform.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
-  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
+  auto const findings =
+      judge_fixtures({"library.fatbin", "transform.fatbin"},
+                     {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_THAT(findings[0].hint, HasSubstr("apply_transform"));
 }
 
 TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 {
-  auto const findings = judge({"library.fatbin", "uncontracted.fatbin"},
-                              {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
-  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
+  auto const findings =
+      judge_fixtures({"library.fatbin", "uncontracted.fatbin"},
+                     {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
+  ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
   refused_error const refused("sm_90", findings);
   EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
   EXPECT_THAT(refused.what(), HasSubstr("[unknown-kernel]"));
@@ -179,11 +180,11 @@ TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
 
 TEST(Preflight, SuggestsTheKernelThatAMisspeltOneResembles)
 {
-  auto const findings = judge({"library.fatbin", "transform.fatbin"},
-                              {.target = "sm_90",
-                               .mode = link_mode::ptx,
-                               .kernels = {"apply_transform", "aply_transform"}});
-  ASSERT_THAT(ids(findings), ElementsAre("unknown-kernel"));
+  auto const findings = judge_fixtures({"library.fatbin", "transform.fatbin"},
+                                       {.target = "sm_90",
+                                        .mode = link_mode::ptx,
+                                        .kernels = {"apply_transform", "aply_transform"}});
+  ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_EQ(findings[0].symbol, "aply_transform");
   EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? kernels there are: "));
 }
@@ -192,8 +193,8 @@ TEST(Preflight, FindsAVariableToKeepThatNoInputDefines)
 {
   preflight_request request{.target = "sm_90", .mode = link_mode::lto};
   request.variables = {"nothing"};
-  auto const findings = judge({"library.fatbin", "transform.fatbin"}, request);
-  ASSERT_THAT(ids(findings), ElementsAre("unknown-variable"));
+  auto const findings = judge_fixtures({"library.fatbin", "transform.fatbin"}, request);
+  ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-variable"));
   EXPECT_THAT(findings[0].message, HasSubstr("variable nothing is defined by no input"));
   EXPECT_THAT(findings[0].hint, HasSubstr("neither static nor extern"));
 }
@@ -210,7 +211,7 @@ TEST(Preflight, NamesTheInputThatDefinesAMissingHookForItselfOnly)
   EXPECT_EQ(findings.front().id, finding_id::missing_hook);
   EXPECT_THAT(findings.front().hint,
               HasSubstr("invisible.ptx defines user_transform for itself only"));
-  EXPECT_THAT(ids(findings), Not(Contains("removed-functions")));
+  EXPECT_THAT(finding_ids(findings), Not(Contains("removed-functions")));
 }
 
 namespace {

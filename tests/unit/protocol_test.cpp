@@ -3,18 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include "fixtures.hpp"
 #include "util/bytes/sha256.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;
 
 namespace {
-
-byte_buffer bytes_of(std::string_view text)
-{
-  auto const* const begin = reinterpret_cast<std::byte const*>(text.data());
-  return {begin, begin + text.size()};
-}
 
 bytes_view body_of(byte_buffer const& message)
 {
@@ -25,7 +20,7 @@ bytes_view body_of(byte_buffer const& message)
 
 TEST(Protocol, CarriesARequest)
 {
-  auto const input = bytes_of("fatbin");
+  auto const input = fixtures::to_bytes("fatbin");
   auto const message = encode(
       link_request{
           .emit = image_kind::ptx, .options = {"-lto", "-ptx"}, .inputs = {{"a.fatbin", input}}},
@@ -64,9 +59,9 @@ TEST(Protocol, CarriesAProgram)
 
 TEST(Protocol, CarriesProductsFailuresAndHellos)
 {
-  auto const product = decode_product(
-      body_of(encode(link_product{.bytes = bytes_of("cubin"), .warnings = {"w"}, .ms = 1.5}, {})));
-  EXPECT_EQ(product.bytes, bytes_of("cubin"));
+  auto const product = decode_product(body_of(encode(
+      link_product{.bytes = fixtures::to_bytes("cubin"), .warnings = {"w"}, .ms = 1.5}, {})));
+  EXPECT_EQ(product.bytes, fixtures::to_bytes("cubin"));
   EXPECT_THAT(product.warnings, testing::ElementsAre("w"));
   EXPECT_EQ(product.ms, 1.5);
 
@@ -96,7 +91,7 @@ TEST(Protocol, CarriesProductsFailuresAndHellos)
 
 TEST(Protocol, RefusesEveryTruncationAndWhatFollows)
 {
-  auto const input = bytes_of("fatbin");
+  auto const input = fixtures::to_bytes("fatbin");
   auto message = encode(
       link_request{.emit = image_kind::cubin, .options = {"-lto"}, .inputs = {{"a.fatbin", input}}},
       1);

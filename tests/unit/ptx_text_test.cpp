@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/ptx_text.hpp"
 
-#include "ar_archive.hpp"
 #include "expect_refused.hpp"
 #include "fixtures.hpp"
 
@@ -12,7 +11,7 @@ namespace {
 
 std::string const k_head = ".version 9.0\n.target sm_75\n.address_size 64\n";
 
-void expect_corrupt(std::string const& text, std::string const& says)
+void expect_corrupt_ptx(std::string const& text, std::string const& says)
 {
   auto const bytes = fixtures::to_bytes(text);
   expect_refused([&] { (void)read_ptx_text(bytes, "t.ptx"); }, error_code::corrupt_ptx, says);
@@ -63,45 +62,45 @@ TEST(PtxText, ReadsTheSuffixAndIgnoresTheOptionsOfItsTarget)
 
 TEST(PtxText, RefusesAMissingOrMisspelledVersion)
 {
-  expect_corrupt("", "has its end where .version must be (line 1)");
-  expect_corrupt("// nothing\n", "has its end where .version must be (line 2)");
-  expect_corrupt("\n.target sm_75\n", "has '.target' where .version must be (line 2)");
+  expect_corrupt_ptx("", "has its end where .version must be (line 1)");
+  expect_corrupt_ptx("// nothing\n", "has its end where .version must be (line 2)");
+  expect_corrupt_ptx("\n.target sm_75\n", "has '.target' where .version must be (line 2)");
   for (auto const* version : {"9", "nine", "9.x", "9.99999", ""})
-    expect_corrupt(std::string(".version ") + version + "\n.target sm_75",
-                   "has '" + std::string(*version == '\0' ? ".target" : version) +
-                       "' where a version must be");
+    expect_corrupt_ptx(std::string(".version ") + version + "\n.target sm_75",
+                       "has '" + std::string(*version == '\0' ? ".target" : version) +
+                           "' where a version must be");
 }
 
 TEST(PtxText, RefusesAMissingOrMisspelledTarget)
 {
-  expect_corrupt(".version 9.0\n.address_size 64", "has '.address_size' where .target must be");
+  expect_corrupt_ptx(".version 9.0\n.address_size 64", "has '.address_size' where .target must be");
   for (auto const* target : {"compute_75", "sm_", "sm_a", "sm_9x", "sm_9", "sm_1000", "90"})
-    expect_corrupt(std::string(".version 9.0 .target ") + target,
-                   "where a target must be (line 1)");
-  expect_corrupt(".version 9.0 .target sm_75, .address_size 64",
-                 "has '.address_size' where a target must be");
+    expect_corrupt_ptx(std::string(".version 9.0 .target ") + target,
+                       "where a target must be (line 1)");
+  expect_corrupt_ptx(".version 9.0 .target sm_75, .address_size 64",
+                     "has '.address_size' where a target must be");
 }
 
 TEST(PtxText, RefusesAddressesThatHaveNot64Bits)
 {
-  expect_corrupt(".version 9.0\n.target sm_75\n", "has no .address_size 64 after .target");
-  expect_corrupt(".version 9.0\n.target sm_75\n.visible", "has no .address_size 64");
-  expect_corrupt(".version 9.0\n.target sm_75\n.address_size 32\n",
-                 "has .address_size '32', not 64 (line 3)");
+  expect_corrupt_ptx(".version 9.0\n.target sm_75\n", "has no .address_size 64 after .target");
+  expect_corrupt_ptx(".version 9.0\n.target sm_75\n.visible", "has no .address_size 64");
+  expect_corrupt_ptx(".version 9.0\n.target sm_75\n.address_size 32\n",
+                     "has .address_size '32', not 64 (line 3)");
 }
 
 TEST(PtxText, RefusesControlCharacters)
 {
-  expect_corrupt(k_head + std::string("a\0b", 3), "has a NUL before its end (line 4)");
-  expect_corrupt(k_head + "\x01", "has the control character 0x01 (line 4)");
-  expect_corrupt(k_head + "\x7F", "has the control character 0x7f");
+  expect_corrupt_ptx(k_head + std::string("a\0b", 3), "has a NUL before its end (line 4)");
+  expect_corrupt_ptx(k_head + "\x01", "has the control character 0x01 (line 4)");
+  expect_corrupt_ptx(k_head + "\x7F", "has the control character 0x7f");
 }
 
 TEST(PtxText, RefusesWhatIsNotUtf8)
 {
   for (auto const* bytes : {"\xFF", "\x80", "\xC3", "\xC0\x80", "\xE0\x80\x80", "\xED\xA0\x80",
                             "\xF4\x90\x80\x80", "\xE2\x82", "\xE2x"})
-    expect_corrupt(k_head + "// " + bytes, "has bytes that are not UTF-8 (line 4)");
+    expect_corrupt_ptx(k_head + "// " + bytes, "has bytes that are not UTF-8 (line 4)");
 }
 
 TEST(PtxText, RefusesEveryTruncationOfItsHead)
@@ -124,7 +123,7 @@ void expect_ptx(std::string const& text)
 
 void expect_corrupt_body(std::string const& text, std::string const& says)
 {
-  expect_corrupt(k_head + text, says);
+  expect_corrupt_ptx(k_head + text, says);
 }
 
 }  // namespace

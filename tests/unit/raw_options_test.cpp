@@ -4,23 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "expect_error.hpp"
 #include "link_option_changes.hpp"
 
 using namespace fatlink;
-using fixtures::change;
 using fixtures::changed;
+using fixtures::expect_invalid;
 using fixtures::lto;
-
-namespace {
-
-void expect_invalid(change const& set, std::string const& text)
-{
-  auto const options = changed(lto(), set);
-  expect_error<usage_error>([&] { check_link_options(options); }, text);
-}
-
-}  // namespace
 
 TEST(RawOptions, ThatFatlinkHasItselfAreRefused)
 {

@@ -13,7 +13,7 @@ using namespace fatlink;
 
 namespace {
 
-double evaluate(std::string const& expression, float x)
+double evaluate_reference(std::string const& expression, float x)
 {
   reference const r{.name = "r",
                     .summary = "",
@@ -30,17 +30,18 @@ double evaluate(std::string const& expression, float x)
 
 TEST(Reference, EvaluatesInDouble)
 {
-  EXPECT_EQ(evaluate("max(0, x*x + 3*x - 1)", 2.0F), 9.0);
-  EXPECT_EQ(evaluate("max(0, x*x + 3*x - 1)", -1.0F), 0.0);
-  EXPECT_EQ(evaluate("fma(x, 3, 1)", 2.0F), 7.0);
-  EXPECT_EQ(evaluate("x/3", 1.0F), 1.0 / 3.0);
-  EXPECT_EQ(evaluate("erfc(x) + erf(x)", 0.3F), std::erfc(double{0.3F}) + std::erf(double{0.3F}));
+  EXPECT_EQ(evaluate_reference("max(0, x*x + 3*x - 1)", 2.0F), 9.0);
+  EXPECT_EQ(evaluate_reference("max(0, x*x + 3*x - 1)", -1.0F), 0.0);
+  EXPECT_EQ(evaluate_reference("fma(x, 3, 1)", 2.0F), 7.0);
+  EXPECT_EQ(evaluate_reference("x/3", 1.0F), 1.0 / 3.0);
+  EXPECT_EQ(evaluate_reference("erfc(x) + erf(x)", 0.3F),
+            std::erfc(double{0.3F}) + std::erf(double{0.3F}));
 }
 
 TEST(Reference, LetsNanThroughMaxAndMin)
 {
   for (auto const* text : {"max(0, x)", "max(x, 0)", "min(0, x)", "min(x, 0)"})
-    EXPECT_TRUE(std::isnan(evaluate(text, std::nanf("")))) << text;
+    EXPECT_TRUE(std::isnan(evaluate_reference(text, std::nanf("")))) << text;
 }
 
 TEST(Reference, IsReadFromBesideTheFatbin)

@@ -5,10 +5,12 @@
 #include "ar_archive.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
+#include "form_inputs.hpp"
 
 using namespace fatlink;
 using fixtures::ar_archive;
-using fixtures::to_bytes;
+using fixtures::ptx_module;
+using fixtures::with_ptx_head;
 using testing::Each;
 using testing::ElementsAre;
 using testing::Field;
@@ -17,12 +19,6 @@ using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 namespace {
-
-/// A PTX module with these declarations.
-std::string ptx(std::string const& declarations)
-{
-  return ".version 8.0\n.target sm_75\n.address_size 64\n" + declarations;
-}
 
 std::string hook(std::string const& name)
 {
@@ -34,14 +30,9 @@ std::string definition(std::string const& name, std::string const& linkage = ".v
   return linkage + " .func " + name + " () { ret; }\n";
 }
 
-std::string kernel(std::string const& name)
+std::string kernel_definition(std::string const& name)
 {
   return ".visible .entry " + name + " () { ret; }\n";
-}
-
-input module_of(std::string const& name, std::string const& declarations)
-{
-  return input::from_bytes(to_bytes(ptx(declarations)), name);
 }
 
 struct member {
@@ -52,11 +43,13 @@ struct member {
 input archive_of(std::string const& name, std::vector<member> const& members)
 {
   ar_archive archive;
-  for (auto const& entry : members) archive.member(entry.name + "/", ptx(entry.declarations));
+  for (auto const& entry : members)
+    archive.member(entry.name + "/", with_ptx_head(entry.declarations));
   return input::from_bytes(archive.bytes(), name);
 }
 
-std::vector<std::string> names(std::vector<input> const& inputs, preflight_request request = {})
+std::vector<std::string> selected_modules(std::vector<input> const& inputs,
+                                          preflight_request request = {})
 {
   request.target = target("sm_90");
   request.mode = link_mode::ptx;
@@ -67,7 +60,7 @@ std::vector<std::string> names(std::vector<input> const& inputs, preflight_reque
 
 input library(std::string const& hooks)
 {
-  return module_of("library.ptx", hooks + kernel("k"));
+  return ptx_module("library.ptx", hooks + kernel_definition("k"));
 }
 
 }  // namespace
@@ -77,14 +70,15 @@ TEST(SelectModules, TakesTheMembersThatDefineWhatIsMissingAndWhatTheseNeed)
   auto const archive = archive_of("t.a", {{"unneeded.o", definition("other")},
                                           {"a.o", definition("a") + hook("b")},
                                           {"b.o", definition("b")}});
-  EXPECT_THAT(names({library(hook("a")), archive}),
+  EXPECT_THAT(selected_modules({library(hook("a")), archive}),
               ElementsAre("library.ptx", "t.a(a.o)", "t.a(b.o)"));
 }
 
 TEST(SelectModules, TakesMembersOfArchivesBeforeTheInputThatNeedsThem)
 {
   auto const archive = archive_of("t.a", {{"a.o", definition("a")}});
-  EXPECT_THAT(names({archive, library(hook("a"))}), ElementsAre("t.a(a.o)", "library.ptx"));
+  EXPECT_THAT(selected_modules({archive, library(hook("a"))}),
+              ElementsAre("t.a(a.o)", "library.ptx"));
 }
 
 TEST(SelectModules, TakesTheDefinitionsOfAllArchivesSoThatPreflightNamesThem)
@@ -105,7 +99,7 @@ TEST(SelectModules, TakesTheSameMembersInWhateverOrderNamesAreMissing)
   auto const both = archive_of("1.a", {{"ab.o", definition("a") + definition("b")}});
   auto const one = archive_of("2.a", {{"b.o", definition("b")}});
   for (auto const& hooks : {hook("a") + hook("b"), hook("b") + hook("a")})
-    EXPECT_THAT(names({library(hooks), both, one}),
+    EXPECT_THAT(selected_modules({library(hooks), both, one}),
                 ElementsAre("library.ptx", "1.a(ab.o)", "2.a(b.o)"));
 }
 
@@ -121,8 +115,9 @@ TEST(SelectModules, TakesBothDefinitionsOfOneArchiveSoThatPreflightNamesThem)
 
 TEST(SelectModules, TakesOneWeakDefinition)
 {
-  EXPECT_THAT(names({library(hook("a")), archive_of("t.a", {{"1.o", definition("a", ".weak")},
-                                                            {"2.o", definition("a", ".weak")}})}),
+  EXPECT_THAT(selected_modules(
+                  {library(hook("a")), archive_of("t.a", {{"1.o", definition("a", ".weak")},
+                                                          {"2.o", definition("a", ".weak")}})}),
               ElementsAre("library.ptx", "t.a(1.o)"));
 }
 
@@ -130,76 +125,82 @@ TEST(SelectModules, ReplacesAWeakDefinitionByAStrongOneOfAnArchive)
 {
   auto const archive =
       archive_of("t.a", {{"strong.o", definition("a")}, {"weak.o", definition("a", ".weak")}});
-  EXPECT_THAT(names({library(definition("a", ".weak")), archive}),
+  EXPECT_THAT(selected_modules({library(definition("a", ".weak")), archive}),
               ElementsAre("library.ptx", "t.a(strong.o)"));
-  EXPECT_THAT(names({library(hook("a")), module_of("d.ptx", definition("a", ".weak")), archive}),
+  EXPECT_THAT(selected_modules(
+                  {library(hook("a")), ptx_module("d.ptx", definition("a", ".weak")), archive}),
               ElementsAre("library.ptx", "d.ptx", "t.a(strong.o)"));
 }
 
 TEST(SelectModules, KeepsAWeakDefinitionForAWeakOneOfAnArchive)
 {
-  EXPECT_THAT(names({library(definition("a", ".weak")),
-                     archive_of("t.a", {{"a.o", definition("a", ".weak")}})}),
+  EXPECT_THAT(selected_modules({library(definition("a", ".weak")),
+                                archive_of("t.a", {{"a.o", definition("a", ".weak")}})}),
               ElementsAre("library.ptx"));
 }
 
 TEST(SelectModules, TakesMembersThatDefineAVariableToKeep)
 {
-  EXPECT_THAT(names({library(""), archive_of("t.a", {{"v.o", ".visible .global .f32 scale;\n"}})},
-                    {.variables = {"scale"}}),
+  EXPECT_THAT(selected_modules(
+                  {library(""), archive_of("t.a", {{"v.o", ".visible .global .f32 scale;\n"}})},
+                  {.variables = {"scale"}}),
               ElementsAre("library.ptx", "t.a(v.o)"));
 }
 
 TEST(SelectModules, TakesMembersThatDefineAMissingVariable)
 {
-  EXPECT_THAT(names({library(".extern .global .f32 scale;\n"),
-                     archive_of("t.a", {{"v.o", ".visible .global .f32 scale = 0f40000000;\n"}})}),
+  EXPECT_THAT(selected_modules(
+                  {library(".extern .global .f32 scale;\n"),
+                   archive_of("t.a", {{"v.o", ".visible .global .f32 scale = 0f40000000;\n"}})}),
               ElementsAre("library.ptx", "t.a(v.o)"));
 }
 
 TEST(SelectModules, TakesNothingForWhatAnotherInputDefines)
 {
-  EXPECT_THAT(names({library(hook("a")), module_of("a.ptx", definition("a")),
-                     archive_of("t.a", {{"a.o", definition("a")}})}),
+  EXPECT_THAT(selected_modules({library(hook("a")), ptx_module("a.ptx", definition("a")),
+                                archive_of("t.a", {{"a.o", definition("a")}})}),
               ElementsAre("library.ptx", "a.ptx"));
 }
 
 TEST(SelectModules, TakesAllMembersOfWholeArchives)
 {
   auto const archive = archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("b")}});
-  EXPECT_THAT(names({library(hook("a")), archive}, {.whole_archive = true}),
+  EXPECT_THAT(selected_modules({library(hook("a")), archive}, {.whole_archive = true}),
               ElementsAre("library.ptx", "t.a(a.o)", "t.a(b.o)"));
 }
 
 TEST(SelectModules, TakesTheMembersWithKernelsOfALibraryArchive)
 {
-  auto const archive = archive_of(
-      "library.a",
-      {{"1.o", kernel("k1") + hook("a")}, {"2.o", kernel("k2")}, {"3.o", definition("unneeded")}});
-  EXPECT_THAT(names({archive, module_of("a.ptx", definition("a"))}),
+  auto const archive = archive_of("library.a", {{"1.o", kernel_definition("k1") + hook("a")},
+                                                {"2.o", kernel_definition("k2")},
+                                                {"3.o", definition("unneeded")}});
+  EXPECT_THAT(selected_modules({archive, ptx_module("a.ptx", definition("a"))}),
               ElementsAre("library.a(1.o)", "library.a(2.o)", "a.ptx"));
 }
 
 TEST(SelectModules, TakesOnlyTheMembersWithTheKernelsThatAreAskedFor)
 {
-  auto const archive = archive_of("library.a", {{"1.o", kernel("k1")}, {"2.o", kernel("k2")}});
-  EXPECT_THAT(names({archive}, {.kernels = {"k2"}}), ElementsAre("library.a(2.o)"));
+  auto const archive =
+      archive_of("library.a", {{"1.o", kernel_definition("k1")}, {"2.o", kernel_definition("k2")}});
+  EXPECT_THAT(selected_modules({archive}, {.kernels = {"k2"}}), ElementsAre("library.a(2.o)"));
 }
 
 TEST(SelectModules, TakesTheMembersWithKernelsOfAnyArchiveIfNothingElseHasKernels)
 {
-  auto const kernels = archive_of("library.a", {{"k.o", kernel("k") + hook("a")}});
+  auto const kernels = archive_of("library.a", {{"k.o", kernel_definition("k") + hook("a")}});
   auto const hooks = archive_of("t.a", {{"a.o", definition("a")}, {"b.o", definition("b")}});
-  EXPECT_THAT(names({hooks, kernels}), ElementsAre("t.a(a.o)", "library.a(k.o)"));
-  EXPECT_THAT(names({module_of("a.ptx", definition("a")), kernels}),
+  EXPECT_THAT(selected_modules({hooks, kernels}), ElementsAre("t.a(a.o)", "library.a(k.o)"));
+  EXPECT_THAT(selected_modules({ptx_module("a.ptx", definition("a")), kernels}),
               ElementsAre("a.ptx", "library.a(k.o)"));
-  EXPECT_THAT(names({library(hook("a")), hooks, kernels}), ElementsAre("library.ptx", "t.a(a.o)"));
+  EXPECT_THAT(selected_modules({library(hook("a")), hooks, kernels}),
+              ElementsAre("library.ptx", "t.a(a.o)"));
 }
 
 TEST(SelectModules, TakesTheMembersWithKernelsIfAKernelThatIsAskedForIsNotFound)
 {
-  std::vector const inputs{archive_of("library.a", {{"k.o", kernel("kernel1") + hook("a")}}),
-                           archive_of("t.a", {{"a.o", definition("a")}})};
+  std::vector const inputs{
+      archive_of("library.a", {{"k.o", kernel_definition("kernel1") + hook("a")}}),
+      archive_of("t.a", {{"a.o", definition("a")}})};
   auto const findings =
       preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"kernel2"}});
   ASSERT_FALSE(findings.empty());
@@ -210,8 +211,8 @@ TEST(SelectModules, TakesTheMembersWithKernelsIfAKernelThatIsAskedForIsNotFound)
 
 TEST(SelectModules, TakesArchivesOfWhichNothingIsNeededIfTheyAreAllThereIs)
 {
-  EXPECT_THAT(names({archive_of("t.a", {{"a.o", definition("a")}}),
-                     archive_of("u.a", {{"b.o", definition("b")}})}),
+  EXPECT_THAT(selected_modules({archive_of("t.a", {{"a.o", definition("a")}}),
+                                archive_of("u.a", {{"b.o", definition("b")}})}),
               ElementsAre("t.a(a.o)", "u.a(b.o)"));
 }
 
@@ -232,7 +233,7 @@ TEST(SelectModules, TakesAMemberThatExplainsWhyANameIsMissing)
 
 TEST(SelectModules, ReportsAnArchiveOfWhichNothingIsTaken)
 {
-  std::vector const inputs{library(hook("a")), module_of("a.ptx", definition("a")),
+  std::vector const inputs{library(hook("a")), ptx_module("a.ptx", definition("a")),
                            archive_of("t.a", {{"a.o", definition("a")}})};
   auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   ASSERT_FALSE(findings.empty());
@@ -246,7 +247,7 @@ TEST(SelectModules, ReportsAnArchiveOfWhichNothingIsTaken)
 TEST(SelectModules, ReadsNoInterfaceIfThereIsNoArchive)
 {
   std::vector const inputs{library(hook("a")),
-                           module_of("damaged.ptx", ".visible .func (.param) f () { }\n")};
+                           ptx_module("damaged.ptx", ".visible .func (.param) f () { }\n")};
   EXPECT_THROW((void)preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx}), file_error);
   EXPECT_EQ(select_modules(inputs, {.target = "sm_90", .mode = link_mode::ptx}).size(), 2U);
 }

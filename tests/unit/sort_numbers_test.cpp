@@ -9,7 +9,7 @@
 #include "plan_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using namespace plan_fixture;
 using detail::sort_numbers;
 
 namespace {
@@ -38,18 +38,13 @@ array floats(std::string const& type, std::vector<double> const& values)
 
 class SortNumbersOf : public testing::TestWithParam<char const*> {};
 
-std::string name_of(testing::TestParamInfo<char const*> const& info)
-{
-  return info.param;
-}
-
 }  // namespace
 
 INSTANTIATE_TEST_SUITE_P(Every, SortNumbersOf,
                          testing::Values("float16", "bfloat16", "float32", "float64", "int8",
                                          "int16", "int32", "int64", "uint8", "uint16", "uint32",
                                          "uint64"),
-                         name_of);
+                         parameter_name);
 
 TEST_P(SortNumbersOf, GoUpAndDownOnSeveralCores)
 {

@@ -10,8 +10,8 @@ using namespace fatlink;
 
 namespace {
 
-void expect_refused(std::string const& text, error_code code, std::string const& message,
-                    std::string const& name = "half.cu")
+void expect_refused_source(std::string const& text, error_code code, std::string const& message,
+                           std::string const& name = "half.cu")
 {
   try {
     (void)source::from_text(text, name);
@@ -66,22 +66,23 @@ TEST(Source, IsLlvmIrIfItsNameEndsSo)
 TEST(Source, WithANulOrOtherThanUtf8IsRefusedWithItsLine)
 {
   using namespace std::string_literals;
-  expect_refused("int x;\nint\0y;\n"s, error_code::invalid_source,
-                 "half.cu: line 2 has a NUL byte");
-  expect_refused("int x;\n\n// \xE4\n", error_code::invalid_source,
-                 "half.cu: line 3 has bytes that are not UTF-8");
+  expect_refused_source("int x;\nint\0y;\n"s, error_code::invalid_source,
+                        "half.cu: line 2 has a NUL byte");
+  expect_refused_source("int x;\n\n// \xE4\n", error_code::invalid_source,
+                        "half.cu: line 3 has bytes that are not UTF-8");
 }
 
 TEST(Source, NamedAsBitcodeIsRefusedIfItIsNone)
 {
   for (std::string const text : {"", "define float @f(float %x) {", "BC\xC0"})
-    expect_refused(text, error_code::invalid_source, "half.bc: is not LLVM bitcode", "half.bc");
+    expect_refused_source(text, error_code::invalid_source, "half.bc: is not LLVM bitcode",
+                          "half.bc");
 }
 
 TEST(Source, AboveTheLimitIsRefused)
 {
-  expect_refused(std::string(k_largest_source + 1, ' '), error_code::above_limit,
-                 "half.cu: has 16777217 bytes; the limit is 16 MiB");
+  expect_refused_source(std::string(k_largest_source + 1, ' '), error_code::above_limit,
+                        "half.cu: has 16777217 bytes; the limit is 16 MiB");
 }
 
 TEST(Source, IsReadFromARegularFileOnly)

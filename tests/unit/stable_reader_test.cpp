@@ -11,11 +11,10 @@
 
 using namespace fatlink;
 using detail::stable_reader;
+using fixtures::k_watch_limit;
 using std::chrono::milliseconds;
 
 namespace {
-
-constexpr milliseconds k_limit(300);
 
 class StableReader : public testing::Test {
  protected:
@@ -30,7 +29,7 @@ class StableReader : public testing::Test {
   }
 
   fixtures::watched_files files_;
-  stable_reader reader_{{files_.fatbin()}, k_limit};
+  stable_reader reader_{{files_.fatbin()}, k_watch_limit};
 };
 
 }  // namespace
@@ -166,7 +165,7 @@ TEST_F(StableReader, WaitsForASidecarThatWasThere)
 TEST_F(StableReader, ReadsTheSidecarOfAFileOfAnotherForm)
 {
   auto const text = files_.sidecar_text(1);
-  stable_reader reader({files_.folder().write("y.bin", files_.text_of(1))}, k_limit);
+  stable_reader reader({files_.folder().write("y.bin", files_.text_of(1))}, k_watch_limit);
   files_.folder().write("y.bin.json", text);
   reader.note_change();
   auto const version = reader.read();

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "ar_archive.hpp"
 #include "expect_error.hpp"
 #include "fatlink/error.hpp"
 #include "fixtures.hpp"

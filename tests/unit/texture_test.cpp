@@ -15,8 +15,8 @@ using namespace fatlink;
 
 namespace {
 
-constexpr texel_format k_float{channel_type::f32, 1};
-constexpr texel_format k_byte{channel_type::u8, 1};
+constexpr texel_format k_float_texel{channel_type::f32, 1};
+constexpr texel_format k_byte_texel{channel_type::u8, 1};
 
 class TextureMisuse : public fixtures::reference_device_test {
  protected:
@@ -36,7 +36,7 @@ class TextureMisuse : public fixtures::reference_device_test {
 
   [[nodiscard]] device_array plane() const
   {
-    return device_->create_array(k_float, {.width = 4, .height = 4, .allows_surface = true});
+    return device_->create_array(k_float_texel, {.width = 4, .height = 4, .allows_surface = true});
   }
 };
 
@@ -145,15 +145,16 @@ TEST_F(TextureMisuse, RefusesCopiesOfAnotherSize)
 
 TEST_F(TextureMisuse, RefusesIntegersWithAFilterOrABorder)
 {
-  expect_refused(k_byte, {.filter = filter_mode::linear},
+  expect_refused(k_byte_texel, {.filter = filter_mode::linear},
                  "texels of u8 that are read as integers cannot be interpolated");
   texture_options const bordered{
       .address = {address_mode::border, address_mode::clamp, address_mode::clamp},
       .border = {0, 0, 1, 0}};
-  expect_refused(k_byte, bordered, "texels of u8 that are read as integers have border 0");
+  expect_refused(k_byte_texel, bordered, "texels of u8 that are read as integers have border 0");
   EXPECT_NE(device_->create_texture(plane(), bordered).handle(), 0U);
   texture_options const negative_zero{.address = bordered.address, .border = {-0.0F, 0, 0, 0}};
-  expect_refused(k_byte, negative_zero, "texels of u8 that are read as integers have border 0");
+  expect_refused(k_byte_texel, negative_zero,
+                 "texels of u8 that are read as integers have border 0");
 }
 
 TEST_F(TextureMisuse, RefusesWideIntegersAsNormalizedFloats)
@@ -164,15 +165,16 @@ TEST_F(TextureMisuse, RefusesWideIntegersAsNormalizedFloats)
 
 TEST_F(TextureMisuse, RefusesCubemapsWithoutNormalizedCoordinates)
 {
-  expect_refused(k_float, {}, "a cubemap is read by directions", true);
+  expect_refused(k_float_texel, {}, "a cubemap is read by directions", true);
 }
 
 TEST_F(TextureMisuse, RefusesModesThatDoNotExist)
 {
   auto const unknown = static_cast<address_mode>(4);
-  expect_refused(k_float, {.address = {address_mode::wrap, address_mode::wrap, unknown}},
+  expect_refused(k_float_texel, {.address = {address_mode::wrap, address_mode::wrap, unknown}},
                  "address mode 4 does not exist");
-  expect_refused(k_float, {.filter = static_cast<filter_mode>(2)}, "filter mode 2 does not exist");
+  expect_refused(k_float_texel, {.filter = static_cast<filter_mode>(2)},
+                 "filter mode 2 does not exist");
 }
 
 TEST_F(TextureMisuse, RefusesIndexedTexelsWithASampler)
@@ -184,8 +186,8 @@ TEST_F(TextureMisuse, RefusesIndexedTexelsWithASampler)
         texture_options{.has_normalized_coordinates = true},
         texture_options{
             .address = {address_mode::border, address_mode::clamp, address_mode::clamp}}})
-    expect_error<usage_error>([&] { (void)device_->create_texture(buffer, k_float, options); },
-                              refusal);
+    expect_error<usage_error>(
+        [&] { (void)device_->create_texture(buffer, k_float_texel, options); }, refusal);
 }
 
 TEST_F(TextureMisuse, RefusesBuffersOfNoWholeTexels)
@@ -196,7 +198,7 @@ TEST_F(TextureMisuse, RefusesBuffersOfNoWholeTexels)
       },
       "a buffer of 12 bytes is no whole number of texels of 8 bytes");
   expect_error<usage_error>(
-      [&] { (void)device_->create_texture(device_->allocate<float>(0), k_float); },
+      [&] { (void)device_->create_texture(device_->allocate<float>(0), k_float_texel); },
       "a buffer of 0 bytes");
 }
 
@@ -206,10 +208,10 @@ TEST_F(TextureMisuse, RefusesMoreTexelsThanCudaReadsByIndex)
   auto const address = std::make_shared<device_address>(buffer.address());
   constexpr auto k_limit = std::size_t{1} << 28;
   device_buffer<std::byte> const largest(device_->backend(), k_limit, address);
-  EXPECT_NE(device_->create_texture(largest, k_byte).handle(), 0U);
+  EXPECT_NE(device_->create_texture(largest, k_byte_texel).handle(), 0U);
   device_buffer<std::byte> const larger(device_->backend(), k_limit + 1, address);
   expect_error<usage_error>(
-      [&] { (void)device_->create_texture(larger, k_byte); },
+      [&] { (void)device_->create_texture(larger, k_byte_texel); },
       "268435457 texels of linear memory are more than the 268435456 that are read by index");
 }
 
@@ -218,7 +220,7 @@ TEST_F(TextureMisuse, RefusesTexelsThatAreNotAligned)
   auto const buffer = device_->allocate<float>(256);
   auto const address = std::make_shared<device_address>(buffer.address() + 16);
   device_buffer<float> const part(device_->backend(), 64, address);
-  expect_error<usage_error>([&] { (void)device_->create_texture(part, k_float); },
+  expect_error<usage_error>([&] { (void)device_->create_texture(part, k_float_texel); },
                             "are not aligned to 512 bytes");
 }
 
@@ -226,8 +228,8 @@ TEST_F(TextureMisuse, RefusesRowsThatDoNotFit)
 {
   auto const buffer = device_->allocate<float>(64);
   auto const expect_refused_rows = [&](pitched_shape const& rows, char const* message) {
-    expect_error<usage_error>([&] { (void)device_->create_texture(buffer, k_float, rows, {}); },
-                              message);
+    expect_error<usage_error>(
+        [&] { (void)device_->create_texture(buffer, k_float_texel, rows, {}); }, message);
   };
   expect_refused_rows({.width = 0, .height = 1, .row_bytes = 32},
                       "linear memory cannot have 1 rows of 0 texels");
@@ -237,14 +239,15 @@ TEST_F(TextureMisuse, RefusesRowsThatDoNotFit)
   expect_refused_rows({.width = 9, .height = 2, .row_bytes = 32}, "cannot be 32 bytes apart");
   expect_refused_rows({.width = 8, .height = 9, .row_bytes = 32},
                       "9 rows that are 32 bytes apart exceed a buffer of 256 bytes");
-  EXPECT_NE(device_->create_texture(buffer, k_float, {.width = 8, .height = 8, .row_bytes = 32}, {})
-                .handle(),
-            0U);
+  EXPECT_NE(
+      device_->create_texture(buffer, k_float_texel, {.width = 8, .height = 8, .row_bytes = 32}, {})
+          .handle(),
+      0U);
 }
 
 TEST_F(TextureMisuse, RefusesSurfacesOfArraysThatDoNotAllowThem)
 {
-  auto const array = device_->create_array(k_float, {.width = 4, .height = 4});
+  auto const array = device_->create_array(k_float_texel, {.width = 4, .height = 4});
   expect_error<usage_error>([&] { (void)device_->create_surface(array); },
                             "the array was made without access by surfaces");
 }
@@ -256,9 +259,9 @@ TEST_F(TextureMisuse, RefusesWhatBelongsToAnotherDevice)
   auto const refusal = "belongs to another device";
   expect_error<usage_error>([&] { (void)other_->create_texture(array); }, refusal);
   expect_error<usage_error>([&] { (void)other_->create_surface(array); }, refusal);
-  expect_error<usage_error>([&] { (void)other_->create_texture(buffer, k_float); }, refusal);
+  expect_error<usage_error>([&] { (void)other_->create_texture(buffer, k_float_texel); }, refusal);
   pitched_shape const rows{.width = 4, .height = 1, .row_bytes = 32};
-  expect_error<usage_error>([&] { (void)other_->create_texture(buffer, k_float, rows, {}); },
+  expect_error<usage_error>([&] { (void)other_->create_texture(buffer, k_float_texel, rows, {}); },
                             refusal);
 }
 

@@ -8,16 +8,11 @@
 #include "fixtures.hpp"
 
 using namespace fatlink;
+using fixtures::finding_ids;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
 namespace {
-
-std::string text_of(fatbin const& file)
-{
-  auto const bytes = file.bytes();
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
 
 /// The libraries of a folder into which fixtures are copied, with digests, under other names.
 std::vector<installed_library> install(
@@ -26,23 +21,16 @@ std::vector<installed_library> install(
   fixtures::folder const folder;
   for (auto const& [fixture, name] : files)
     if (std::string_view(fixture).ends_with(".fatbin"))
-      folder.write(name, text_of(fixtures::verified(fixture)));
+      folder.write(name, fixtures::to_text(fixtures::verified(fixture).bytes()));
     else
       std::filesystem::copy_file(fixtures::path(fixture), folder.path() / name);
   return read_libraries({{folder.path(), folder_origin::environment}});
 }
 
-std::vector<std::string> names(std::vector<installed_library> const& libraries)
+std::vector<std::string> library_names(std::vector<installed_library> const& libraries)
 {
   std::vector<std::string> all;
   for (auto const& library : libraries) all.push_back(library.name);
-  return all;
-}
-
-std::vector<std::string> ids(std::vector<finding> const& findings)
-{
-  std::vector<std::string> all;
-  for (auto const& known : findings) all.push_back(to_string(known.id));
   return all;
 }
 
@@ -50,18 +38,18 @@ std::vector<std::string> selected(std::vector<installed_library> const& librarie
                                   char const* transform)
 {
   std::array const inputs{fixtures::verified(transform)};
-  return names(select_libraries(libraries, inputs));
+  return library_names(select_libraries(libraries, inputs));
 }
 
 }  // namespace
 
 TEST(InstalledLibraries, AreTheReadableFatbinsWithKernelsAndHooks)
 {
-  EXPECT_THAT(names(install({{"library.fatbin", "b.fatbin"},
-                             {"library.fatbin", "a.fatbin"},
-                             {"transform.fatbin", "transform.fatbin"},
-                             {"stratified.py", "damaged.fatbin"},
-                             {"library.fatbin", "other.txt"}})),
+  EXPECT_THAT(library_names(install({{"library.fatbin", "b.fatbin"},
+                                     {"library.fatbin", "a.fatbin"},
+                                     {"transform.fatbin", "transform.fatbin"},
+                                     {"stratified.py", "damaged.fatbin"},
+                                     {"library.fatbin", "other.txt"}})),
               ElementsAre("a", "b"));
   EXPECT_THAT(install({}), IsEmpty());
 }
@@ -93,9 +81,9 @@ TEST(TransformCheck, FindsNothingToReportWithTheLibraryOfTheContract)
 TEST(TransformCheck, IsAnErrorWithoutALibraryToJudgeWith)
 {
   std::array<input, 1> const contracted{fixtures::verified("transform.fatbin")};
-  EXPECT_THAT(ids(preflight_without({}, contracted, {"sm_90", link_mode::lto, {}})),
+  EXPECT_THAT(finding_ids(preflight_without({}, contracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("not-judged"));
   std::array<input, 1> const uncontracted{fixtures::verified("uncontracted.fatbin")};
-  EXPECT_THAT(ids(preflight_without({}, uncontracted, {"sm_90", link_mode::lto, {}})),
+  EXPECT_THAT(finding_ids(preflight_without({}, uncontracted, {"sm_90", link_mode::lto, {}})),
               ElementsAre("unused-definition", "uncontracted"));
 }

@@ -31,24 +31,24 @@ class TransformReference : public testing::Test {
  protected:
   fixtures::folder folder_;
 
-  [[nodiscard]] transform_reference read(nlohmann::json const& json)
+  [[nodiscard]] transform_reference read(nlohmann::json const& content)
   {
-    return transform_reference::read(folder_.write("t.json", json.dump()));
+    return transform_reference::read(folder_.write("t.json", content.dump()));
   }
 
   /// Expects that the good sidecar with `value` at `place` is refused.
   void refuse(char const* place, nlohmann::json const& value, std::string const& says,
               std::string const& hint = "")
   {
-    auto json = k_good;
-    json[nlohmann::json::json_pointer(place)] = value;
-    refuse(json, says, hint);
+    auto content = k_good;
+    content[nlohmann::json::json_pointer(place)] = value;
+    refuse(content, says, hint);
   }
-  void refuse(nlohmann::json const& json, std::string const& says, std::string const& hint = "")
+  void refuse(nlohmann::json const& content, std::string const& says, std::string const& hint = "")
   {
-    expect_error<file_error>([&] { (void)read(json); }, "t.json: " + says);
+    expect_error<file_error>([&] { (void)read(content); }, "t.json: " + says);
     try {
-      (void)read(json);
+      (void)read(content);
     } catch (file_error const& refused) {
       EXPECT_THAT(refused.details().hint, testing::HasSubstr(hint)) << says;
       EXPECT_EQ(refused.details().code, error_code::invalid_sidecar);
@@ -116,11 +116,11 @@ TEST_F(TransformReference, ReadsTheFormForOneHookInX)
 
 TEST_F(TransformReference, BindsAnElementByName)
 {
-  auto json = k_good;
-  json["element"] = "bfloat16";
-  EXPECT_EQ(read(json).types.element, scalar_type(scalar_kind::bfloat16));
-  json["hooks"]["load"]["type"] = "element";
-  EXPECT_EQ(read(json).find("load")->type, scalar_type(scalar_kind::bfloat16));
+  auto content = k_good;
+  content["element"] = "bfloat16";
+  EXPECT_EQ(read(content).types.element, scalar_type(scalar_kind::bfloat16));
+  content["hooks"]["load"]["type"] = "element";
+  EXPECT_EQ(read(content).find("load")->type, scalar_type(scalar_kind::bfloat16));
 }
 
 TEST_F(TransformReference, OffersTheTypeThatANameOfCppMeans)
@@ -144,16 +144,16 @@ TEST_F(TransformReference, RefusesUnknownMembersWithTheNearestOne)
 TEST_F(TransformReference, RefusesMissingMembersAndOnesOfTheWrongType)
 {
   for (auto const* key : {"name", "summary"}) {
-    auto json = k_good;
-    json.erase(key);
-    refuse(json, "\"" + std::string(key) + "\" is missing");
+    auto content = k_good;
+    content.erase(key);
+    refuse(content, "\"" + std::string(key) + "\" is missing");
   }
-  auto json = k_good;
-  json["hooks"]["load"].erase("parameters");
-  refuse(json, "\"hooks.load.parameters\" is missing");
-  json = k_good;
-  json["hooks"]["load"].erase("result");
-  refuse(json, "\"hooks.load.result\" is missing");
+  auto content = k_good;
+  content["hooks"]["load"].erase("parameters");
+  refuse(content, "\"hooks.load.parameters\" is missing");
+  content = k_good;
+  content["hooks"]["load"].erase("result");
+  refuse(content, "\"hooks.load.result\" is missing");
   refuse("/name", 1, "\"name\" is of the wrong type", "a string");
   refuse("/hooks", "load", "\"hooks\" is of the wrong type", "an object");
   refuse("/hooks", nlohmann::json::object(), "\"hooks\" is empty");
@@ -234,8 +234,8 @@ TEST_F(TransformReference, RefusesDefaultsThatTheirTypeCannotRepresent)
 
 TEST_F(TransformReference, OfASourceHasNoOtherMembers)
 {
-  auto const read_source = [&](nlohmann::json const& json) {
-    return transform_reference::read_source(folder_.write("t.json", json.dump()));
+  auto const read_source = [&](nlohmann::json const& content) {
+    return transform_reference::read_source(folder_.write("t.json", content.dump()));
   };
   EXPECT_TRUE(read_source(k_good));
   EXPECT_FALSE(read_source({{"name", "t"}, {"summary", "s"}}));
@@ -244,9 +244,9 @@ TEST_F(TransformReference, OfASourceHasNoOtherMembers)
         read_source({{"name", "t"}, {"tolerance", 1}});
       },
       "unknown key \"tolerance\"");
-  auto json = k_good;
-  json["sha256"] = std::string(64, '0');
-  expect_error<file_error>([&] { read_source(json); }, "unknown key \"sha256\"");
+  auto content = k_good;
+  content["sha256"] = std::string(64, '0');
+  expect_error<file_error>([&] { read_source(content); }, "unknown key \"sha256\"");
 }
 
 TEST_F(TransformReference, OfASourceStatesEveryKeyOnce)
@@ -258,12 +258,12 @@ TEST_F(TransformReference, OfASourceStatesEveryKeyOnce)
 
 TEST_F(TransformReference, BesideASourceHasNoUnknownMembers)
 {
-  auto json = k_good;
-  json["sha256"] = std::string(64, '0');
-  folder_.write("t.json", json.dump());
+  auto content = k_good;
+  content["sha256"] = std::string(64, '0');
+  folder_.write("t.json", content.dump());
   EXPECT_TRUE(transform_reference::beside(folder_.path() / "t.cu"));
-  json["elements"] = "float32";
-  folder_.write("t.json", json.dump());
+  content["elements"] = "float32";
+  folder_.write("t.json", content.dump());
   EXPECT_TRUE(transform_reference::beside(folder_.path() / "t.fatbin"));
   expect_error<file_error>([&] { transform_reference::beside(folder_.path() / "t.cu"); },
                            "unknown key \"elements\"");
@@ -271,11 +271,11 @@ TEST_F(TransformReference, BesideASourceHasNoUnknownMembers)
 
 TEST_F(TransformReference, NamesTheFunctionThatIsSimilarToAnUnknownOne)
 {
-  auto json = k_good;
-  auto& hook = json["hooks"].begin().value();
+  auto content = k_good;
+  auto& hook = content["hooks"].begin().value();
   hook = {{"parameters", {"x"}}, {"result", "minn(x, 1)"}};
   try {
-    transform_reference::read(folder_.write("t.json", json.dump()));
+    transform_reference::read(folder_.write("t.json", content.dump()));
     FAIL();
   } catch (file_error const& refused) {
     EXPECT_THAT(refused.details().hint,

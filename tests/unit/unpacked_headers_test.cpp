@@ -10,11 +10,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr char const* k_identity = "13.5 0123 1 builtins 4567 2";
+constexpr char const* k_nvrtc_identity = "13.5 0123 1 builtins 4567 2";
 
 class UnpackedHeaders : public fixtures::cache_test {
  protected:
-  [[nodiscard]] unpacked_headers headers() const { return {root(), k_identity}; }
+  [[nodiscard]] unpacked_headers headers() const { return {root(), k_nvrtc_identity}; }
   /// What NVRTC does.
   void unpack() const
   {
@@ -98,7 +98,7 @@ TEST_F(UnpackedHeaders, AreNotWrittenToAFolderOfOtherFiles)
 
 TEST_F(UnpackedHeaders, NeedAFolder)
 {
-  unpacked_headers const nowhere({}, k_identity);
+  unpacked_headers const nowhere({}, k_nvrtc_identity);
   EXPECT_FALSE(nowhere.are_complete());
   EXPECT_EQ(refusal(nowhere), "there is no cache folder: set HOME or FATLINK_CACHE_DIR");
 }

@@ -13,14 +13,14 @@
 #include "cache_fixture.hpp"
 
 using namespace fatlink;
-using namespace fixtures;
+using fixtures::ask;
+using fixtures::to_bytes;
 using testing::IsEmpty;
+namespace fs = std::filesystem;
 
 namespace {
 
-using path = std::filesystem::path;
-
-void make_socket(path const& name)
+void make_socket(fs::path const& name)
 {
   auto const socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
   sockaddr_un address{};
@@ -32,38 +32,44 @@ void make_socket(path const& name)
 
 struct obstacle {
   char const* name;
-  std::function<void(path const& place, path const& outside)> make;
+  std::function<void(fs::path const& place, fs::path const& outside)> make;
 };
 
 /// `outside` is a file of the user's that must stay as it is.
 std::vector<obstacle> obstacles()
 {
   std::vector<obstacle> all{
-      {"empty folder", [](path const& place, path const&) { create_directory(place); }},
+      {"empty folder", [](fs::path const& place, fs::path const&) { create_directory(place); }},
       {"folder with a file",
-       [](path const& place, path const&) {
+       [](fs::path const& place, fs::path const&) {
          create_directory(place);
          std::ofstream(place / "kept") << "mine";
        }},
-      {"dangling link", [](path const& place,
-                           path const& outside) { create_symlink(outside.string() + "x", place); }},
+      {"dangling link",
+       [](fs::path const& place, fs::path const& outside) {
+         create_symlink(outside.string() + "x", place);
+       }},
       {"link to a file",
-       [](path const& place, path const& outside) { create_symlink(outside, place); }},
+       [](fs::path const& place, fs::path const& outside) { create_symlink(outside, place); }},
       {"link to a folder",
-       [](path const& place, path const& outside) {
+       [](fs::path const& place, fs::path const& outside) {
          create_directory_symlink(outside.parent_path(), place);
        }},
-      {"loop", [](path const& place, path const&) { create_symlink(place.filename(), place); }},
+      {"loop",
+       [](fs::path const& place, fs::path const&) { create_symlink(place.filename(), place); }},
       {"hard link",
-       [](path const& place, path const& outside) { create_hard_link(outside, place); }},
-      {"FIFO", [](path const& place, path const&) { EXPECT_EQ(::mkfifo(place.c_str(), 0600), 0); }},
-      {"socket", [](path const& place, path const&) { make_socket(place); }},
-      {"damaged file", [](path const& place, path const&) { std::ofstream(place) << "nonsense"; }},
-      {"empty file", [](path const& place, path const&) { std::ofstream(place).close(); }},
-      {"oversized file",
-       [](path const& place, path const&) { std::ofstream(place) << std::string(100'000, 'x'); }}};
+       [](fs::path const& place, fs::path const& outside) { create_hard_link(outside, place); }},
+      {"FIFO",
+       [](fs::path const& place, fs::path const&) { EXPECT_EQ(::mkfifo(place.c_str(), 0600), 0); }},
+      {"socket", [](fs::path const& place, fs::path const&) { make_socket(place); }},
+      {"damaged file",
+       [](fs::path const& place, fs::path const&) { std::ofstream(place) << "nonsense"; }},
+      {"empty file", [](fs::path const& place, fs::path const&) { std::ofstream(place).close(); }},
+      {"oversized file", [](fs::path const& place, fs::path const&) {
+         std::ofstream(place) << std::string(100'000, 'x');
+       }}};
   if (::geteuid() == 0)
-    all.push_back({"device", [](path const& place, path const&) {
+    all.push_back({"device", [](fs::path const& place, fs::path const&) {
                      (void)::mknod(place.c_str(), S_IFCHR | 0600, makedev(1, 7));  // /dev/full
                    }});
   return all;
@@ -71,16 +77,16 @@ std::vector<obstacle> obstacles()
 
 class CacheRepair : public fixtures::cache_test {
  protected:
-  [[nodiscard]] path outside() const { return folder_.path() / "outside" / "file"; }
+  [[nodiscard]] fs::path outside() const { return folder_.path() / "outside" / "file"; }
 
   void SetUp() override
   {
     create_directory(outside().parent_path());
-    write(outside(), bytes_of("the user's"));
+    write(outside(), to_bytes("the user's"));
   }
 
   /// With each obstacle at `place`: the next link is kept, and the one after it is served.
-  void expect_repaired(path const& place, bool is_entry = false)
+  void expect_repaired(fs::path const& place, bool is_entry = false)
   {
     for (auto const& [name, make] : obstacles()) {
       std::filesystem::remove_all(root());

@@ -17,7 +17,7 @@ float const k_inf = std::numeric_limits<float>::infinity();
 float const k_nan = std::numeric_limits<float>::quiet_NaN();
 float const k_max = std::numeric_limits<float>::max();
 
-reference const k_identity{
+reference const k_identity_reference{
     .name = "i", .summary = "", .hook = "h", .expression = "x", .tolerance_ulp = 0, .file = ""};
 
 }  // namespace
@@ -64,10 +64,10 @@ TEST(Verify, FindsTheOneWrongElementOnAnyCore)
   std::vector<float> input(source->size());
   source->fill(0, input);
   auto out = input;
-  EXPECT_TRUE(verify_chunk(k_identity, input, out, 0).verified());
+  EXPECT_TRUE(verify_chunk(k_identity_reference, input, out, 0).verified());
   for (std::size_t const wrong : {std::size_t{0}, std::size_t{150'000}, input.size() - 1}) {
     out[wrong] += 1.0F;
-    auto const summary = verify_chunk(k_identity, input, out, 1000);
+    auto const summary = verify_chunk(k_identity_reference, input, out, 1000);
     EXPECT_FALSE(summary.verified());
     EXPECT_EQ(summary.failures, 1U);
     EXPECT_EQ(summary.first_failure, 1000 + wrong);

@@ -12,24 +12,24 @@
 #include "watched_files.hpp"
 
 using namespace fatlink;
+using fixtures::k_longest_wait;
+using fixtures::k_watch_limit;
 using std::chrono::milliseconds;
 
 namespace {
 
-constexpr milliseconds k_limit(300);
 constexpr milliseconds k_no_longer(250);  // for what must not come
-constexpr milliseconds k_long(60'000);    // for what must come
 
 class InputWatch : public testing::TestWithParam<bool> {
  protected:
   [[nodiscard]] watch_options options() const
   {
-    return {.limit = k_limit, .use_inotify = GetParam()};
+    return {.limit = k_watch_limit, .use_inotify = GetParam()};
   }
   /// Waits for version `number`.
   void expect_version(input_watch& watch, int number) const
   {
-    auto const inputs = watch.wait(k_long);
+    auto const inputs = watch.wait(k_longest_wait);
     ASSERT_TRUE(inputs);
     EXPECT_EQ(inputs->front().digest(), files_.digest(number));
   }
@@ -77,9 +77,9 @@ TEST_P(InputWatch, ReturnsAllInputsWhenOneHasChanged)
   files_.write_pair(1);
   auto const other = files_.folder().write("other.fatbin", files_.text_of(2));
   input_watch watch({other, files_.fatbin()}, options());
-  ASSERT_TRUE(watch.wait(k_long));
+  ASSERT_TRUE(watch.wait(k_longest_wait));
   files_.write_pair(2);
-  auto const inputs = watch.wait(k_long);
+  auto const inputs = watch.wait(k_longest_wait);
   ASSERT_TRUE(inputs);
   ASSERT_EQ(inputs->size(), 2U);
   EXPECT_EQ(inputs->at(0).name(), other);
@@ -101,7 +101,7 @@ TEST_P(InputWatch, ThrowsAnIncompleteVersionOnceAndGoesOn)
   input_watch watch({files_.fatbin()}, options());
   expect_version(watch, 1);
   files_.write_fatbin(2);
-  expect_error<format_error>([&] { (void)watch.wait(k_long); },
+  expect_error<format_error>([&] { (void)watch.wait(k_longest_wait); },
                              "x.fatbin: is not the file that x.json states");
   EXPECT_FALSE(watch.wait(k_no_longer));
   files_.write_sidecar(2);
@@ -112,7 +112,7 @@ TEST_P(InputWatch, WaitsForFilesThatDoNotExistYet)
 {
   auto const late = files_.folder().path() / "sub/late.fatbin";
   input_watch watch({late}, options());
-  expect_error<file_error>([&] { (void)watch.wait(k_long); }, "late.fatbin: no such file");
+  expect_error<file_error>([&] { (void)watch.wait(k_longest_wait); }, "late.fatbin: no such file");
   std::filesystem::create_directory(files_.folder().path() / "sub");
   files_.folder().write("sub/late.fatbin", files_.text_of(1));
   expect_version(watch, 1);
@@ -191,7 +191,7 @@ TEST_P(InputWatch, GoesOnInParentAndChild)
   expect_version(watch, 1);
   auto const child = ::fork();
   if (child == 0) {
-    auto const inputs = watch.wait(k_long);
+    auto const inputs = watch.wait(k_longest_wait);
     ::_exit(inputs && inputs->front().digest() == files_.digest(2) ? 0 : 1);
   }
   files_.write_pair(2);

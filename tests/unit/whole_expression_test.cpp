@@ -8,7 +8,7 @@ using namespace fatlink;
 namespace {
 
 /// In a = 7, b = -2, m = 2^63 - 1 and the floats x = 2.5, y = -1.
-std::optional<std::int64_t> evaluate(std::string_view text)
+std::optional<std::int64_t> evaluate_whole(std::string_view text)
 {
   static detail::number const a = detail::whole_number(7);
   static detail::number const b = detail::whole_number(-2);
@@ -26,40 +26,40 @@ std::optional<std::int64_t> evaluate(std::string_view text)
 
 TEST(WholeExpression, ComputesAsCppDoes)
 {
-  EXPECT_EQ(evaluate("a + b * 3"), 1);
-  EXPECT_EQ(evaluate("(a + b) * 3"), 15);
-  EXPECT_EQ(evaluate("a - b - 1"), 8);
-  EXPECT_EQ(evaluate("a / b"), -3);
-  EXPECT_EQ(evaluate("a % b"), 1);
-  EXPECT_EQ(evaluate("b % 3"), -2);
-  EXPECT_EQ(evaluate("a / 0 + a % 0"), 0);
-  EXPECT_EQ(evaluate("-a + +b"), -9);
-  EXPECT_EQ(evaluate("- -a"), 7);
-  EXPECT_EQ(evaluate("!a + !0"), 1);
-  EXPECT_EQ(evaluate("min(a, b, 1) + max(a, b)"), 5);
-  EXPECT_EQ(evaluate("abs(b)"), 2);
-  EXPECT_EQ(evaluate("bit_and(a, 5) + bit_or(a, 8) + bit_xor(a, 1)"), 5 + 15 + 6);
+  EXPECT_EQ(evaluate_whole("a + b * 3"), 1);
+  EXPECT_EQ(evaluate_whole("(a + b) * 3"), 15);
+  EXPECT_EQ(evaluate_whole("a - b - 1"), 8);
+  EXPECT_EQ(evaluate_whole("a / b"), -3);
+  EXPECT_EQ(evaluate_whole("a % b"), 1);
+  EXPECT_EQ(evaluate_whole("b % 3"), -2);
+  EXPECT_EQ(evaluate_whole("a / 0 + a % 0"), 0);
+  EXPECT_EQ(evaluate_whole("-a + +b"), -9);
+  EXPECT_EQ(evaluate_whole("- -a"), 7);
+  EXPECT_EQ(evaluate_whole("!a + !0"), 1);
+  EXPECT_EQ(evaluate_whole("min(a, b, 1) + max(a, b)"), 5);
+  EXPECT_EQ(evaluate_whole("abs(b)"), 2);
+  EXPECT_EQ(evaluate_whole("bit_and(a, 5) + bit_or(a, 8) + bit_xor(a, 1)"), 5 + 15 + 6);
 }
 
 TEST(WholeExpression, Compares)
 {
-  EXPECT_EQ(evaluate("a > b && b < a"), 1);
-  EXPECT_EQ(evaluate("a <= 7 && a >= 7 && a == 7 && !(a != 7)"), 1);
-  EXPECT_EQ(evaluate("a < b || a == b"), 0);
-  EXPECT_EQ(evaluate("x > y"), 1);
-  EXPECT_EQ(evaluate("x < a"), 1);
-  EXPECT_EQ(evaluate("a < x"), 0);
-  EXPECT_EQ(evaluate("abs(y) == 1 && x * 2 - 5 == y + 1"), 1);
-  EXPECT_EQ(evaluate("x >= 2.5 ? a : b"), 7);
-  EXPECT_EQ(evaluate("y >= 0 ? a : x == 2.5 ? 3 : 4"), 3);
+  EXPECT_EQ(evaluate_whole("a > b && b < a"), 1);
+  EXPECT_EQ(evaluate_whole("a <= 7 && a >= 7 && a == 7 && !(a != 7)"), 1);
+  EXPECT_EQ(evaluate_whole("a < b || a == b"), 0);
+  EXPECT_EQ(evaluate_whole("x > y"), 1);
+  EXPECT_EQ(evaluate_whole("x < a"), 1);
+  EXPECT_EQ(evaluate_whole("a < x"), 0);
+  EXPECT_EQ(evaluate_whole("abs(y) == 1 && x * 2 - 5 == y + 1"), 1);
+  EXPECT_EQ(evaluate_whole("x >= 2.5 ? a : b"), 7);
+  EXPECT_EQ(evaluate_whole("y >= 0 ? a : x == 2.5 ? 3 : 4"), 3);
 }
 
 TEST(WholeExpression, IsExactBeyondDoubles)
 {
-  EXPECT_EQ(evaluate("s.m - 1"), INT64_MAX - 1);
-  EXPECT_EQ(evaluate("s.m + 1"), INT64_MIN);
-  EXPECT_EQ(evaluate("s.m * s.m / s.m"), INT64_MAX);
-  EXPECT_EQ(evaluate("18446744073709551615 - s.m - s.m"), 1);
+  EXPECT_EQ(evaluate_whole("s.m - 1"), INT64_MAX - 1);
+  EXPECT_EQ(evaluate_whole("s.m + 1"), INT64_MIN);
+  EXPECT_EQ(evaluate_whole("s.m * s.m / s.m"), INT64_MAX);
+  EXPECT_EQ(evaluate_whole("18446744073709551615 - s.m - s.m"), 1);
 }
 
 TEST(WholeExpression, LeavesFloatResultsAndFunctionsToMuParser)
@@ -67,23 +67,23 @@ TEST(WholeExpression, LeavesFloatResultsAndFunctionsToMuParser)
   for (auto const* text :
        {"x", "a * x", "1.5", "a ? x : 1", "sqrt(a)", "a ^ 2", "unknown", "a +", "(a", "a b", "",
         "min(a", "18446744073709551616", "inf", "x && a", "x % 2 == 0", "min(x, 1)"})
-    EXPECT_FALSE(evaluate(text)) << text;
+    EXPECT_FALSE(evaluate_whole(text)) << text;
 }
 
 TEST(WholeExpression, LeavesDivisionsBesideFloatsToMuParser)
 {
-  EXPECT_FALSE(evaluate("1 / 3 * x > 0.5"));
-  EXPECT_FALSE(evaluate("a / b > x"));
-  EXPECT_TRUE(evaluate("x / 2 > 1"));
+  EXPECT_FALSE(evaluate_whole("1 / 3 * x > 0.5"));
+  EXPECT_FALSE(evaluate_whole("a / b > x"));
+  EXPECT_TRUE(evaluate_whole("x / 2 > 1"));
 }
 
 TEST(WholeExpression, RefusesNestingWithoutLimit)
 {
-  EXPECT_FALSE(evaluate(std::string(1000, '(') + "a" + std::string(1000, ')')));
-  EXPECT_TRUE(evaluate(std::string(4000, '-') + "a"));
+  EXPECT_FALSE(evaluate_whole(std::string(1000, '(') + "a" + std::string(1000, ')')));
+  EXPECT_TRUE(evaluate_whole(std::string(4000, '-') + "a"));
   std::string choices;
   for (int i = 0; i < 900; ++i) choices += "a?1:";
-  EXPECT_FALSE(evaluate(choices + "1"));
+  EXPECT_FALSE(evaluate_whole(choices + "1"));
 }
 
 TEST(JoinedOperands, AreTwoNamesAndAnOperator)

@@ -35,7 +35,7 @@ void expect_same_fields(fatbin_entry const& written, fatbin_entry const& entry)
   EXPECT_EQ(written.ident_text, "");
 }
 
-void expect_refused(byte_buffer const& bytes, std::string const& says)
+void expect_refused_input(byte_buffer const& bytes, std::string const& says)
 {
   expect_error<format_error>([&] { (void)link_input::read(bytes, "f"); }, says);
 }
@@ -163,8 +163,8 @@ TEST(LinkInput, RefusesMoreOrLessThanOneEntry)
   longer.insert(longer.end(), bytes.begin(), bytes.begin() + 16);
   std::fill_n(longer.end() - 8, 8, std::byte{0});  // the length of a container without entries
 
-  expect_refused(fixtures::bytes("transform.fatbin"), "holds 2 entries instead of one");
-  expect_refused(twice, "holds 2 entries instead of one");
-  expect_refused(longer, "is not as fatlink writes it");
-  expect_refused({}, "empty");
+  expect_refused_input(fixtures::bytes("transform.fatbin"), "holds 2 entries instead of one");
+  expect_refused_input(twice, "holds 2 entries instead of one");
+  expect_refused_input(longer, "is not as fatlink writes it");
+  expect_refused_input({}, "empty");
 }
