@@ -9,6 +9,7 @@ import tempfile
 import form_files
 from compile_case import HALF, CompileCase
 from fatlink_cli import LIBRARY, SHARE, TESTS, CliTest, gpus
+from run_tests import long_test
 
 SHORT = ["--repeat", "1", "--elements", "64"]
 TWO_HOOKS = """extern "C" __device__ float load(float);
@@ -123,12 +124,14 @@ class Plans(BenchTest):
         self.assert_fails(2, "bench", "--library", "stencil", "--transform", "smooth", "--kernel", "stencil",
                           says=["--kernel stencil: the launch plan of stencil names its kernels"])
 
+    @long_test  # needs the target bench_kernels
     def test_every_pair_of_loader_and_storer_has_a_single_source(self):
         of_kind = lambda kind: [file.stem for file in SHARE.glob(f"{kind}_*.fatbin")]
         pairs = {f"convert+{load}+{store}" for load in of_kind("load") for store in of_kind("store")}
         self.assertEqual(len(pairs), 16)
         self.assertEqual({file.stem for file in (SHARE / "bench").glob("convert+*.fatbin")}, pairs)
 
+    @long_test  # needs the target bench_kernels
     def test_every_transform_that_is_not_for_an_algorithm_has_a_single_source(self):
         names = [file.stem for file in (SHARE / "bench").glob("*+*.fatbin")]
         compiled = {part for name in names for part in name.split("+")}

@@ -12,8 +12,7 @@
 #include "ptx/parser.hpp"
 #include "ptx/syntax_error.hpp"
 
-using namespace fatlink::interpreter;
-
+namespace fatlink::interpreter {
 namespace {
 
 void run(program& program, syntax::function const& entry)
@@ -42,9 +41,11 @@ bool is_small(syntax::module const& parsed)
 }
 
 }  // namespace
+}  // namespace fatlink::interpreter
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {
+  using namespace fatlink::interpreter;
   std::string_view const text(reinterpret_cast<char const*>(data), size);
   try {
     (void)fatlink::read_ptx_interface(text, "fuzz");
@@ -54,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const parsed = fatlink::ptx::parse_module(text, "fuzz");
     if (!is_small(parsed)) return 0;
     module_text const module{text, "fuzz"};
-    program program(std::make_shared<memory>(), {&module, 1});
+    fatlink::interpreter::program program(std::make_shared<memory>(), {&module, 1});
     for (auto const& function : parsed.functions)
       if (function.is_entry && function.has_body) try {
           run(program, function);

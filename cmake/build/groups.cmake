@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+groups
+------
+``FATLINK_COMPILE_IN_GROUPS``
+  Option, default off; the presets set it. Compiles the sources of the library, the program, the helper and the tests in
+  groups, one step for each, which takes a third of the time: most of the time of a source goes to the headers that it
+  includes. Names that are local to a source are therefore unique in its group.
+
+  fatlink_write_group(<group> <source>... OUTPUT <out-var>)
+
+Writes a source that includes the others, by paths relative to the project: so it is the same file in every checkout, and
+ccache finds what another checkout compiled. Its compile needs the project's folder among the include folders.
+
+  fatlink_use_groups(<variable> PREFIX <prefix> GROUPS <group>...)
+
+Replaces the sources of each group in the list <variable> by the group's source, named <prefix>.<group>, if
+FATLINK_COMPILE_IN_GROUPS is on. Paths in the list are absolute.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by one" OFF)
+
+# Groups of the library and of the program. Each has a pattern of paths relative to host/.
+set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device plan verification live c_interface
+  ptx machine decode execution memory floats conversions instructions)
+set(FATLINK_PROGRAM_GROUPS verbs run tools)
+set(_group_base "src/([^/]+$|util/)")
+set(_group_forms "src/(cubin|fatbin|input)/")
+set(_group_vendor "src/(toolkit|nvjitlink|vendor_compiler|link_helper)/")
+set(_group_live "src/(catalogue|cluster|live)/")
+set(_group_machine "src/interpreter/[^/]+$")
+set(_group_decode "src/interpreter/decode/")
+set(_group_execution "src/interpreter/execution/")
+set(_group_memory "src/interpreter/instructions/memory/")
+set(_group_floats "src/interpreter/instructions/floats/")
+set(_group_conversions "src/interpreter/instructions/conversions/")
+set(_group_instructions "src/interpreter/instructions/(async|control|integers|matrix|texture|values|video|warps)/")
+set(_group_helper "linkd/")
+set(_group_verbs "cli/[^/]+$")
+set(_group_run "cli/run/")
+set(_group_tools "cli/(bench|compile|doctor|inspect|pack|terminal)/")
+
+function(fatlink_write_group group)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT" "")
+  set(lines "")
+  foreach(source IN LISTS arg_UNPARSED_ARGUMENTS)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    string(APPEND lines "#include \"${source}\"\n")
+  endforeach()
+  set(file "${PROJECT_BINARY_DIR}/groups/${group}.cpp")
+  file(CONFIGURE OUTPUT "${file}" CONTENT "${lines}" @ONLY)
+  set(${arg_OUTPUT} "${file}" PARENT_SCOPE)
+endfunction()
+
+# The absolute paths in <sources> that belong to a group.
+function(_fatlink_members group sources out)
+  set(pattern "src/${group}/")
+  if(DEFINED _group_${group})
+    set(pattern "${_group_${group}}")
+  endif()
+  list(FILTER sources INCLUDE REGEX "^${PROJECT_SOURCE_DIR}/host/${pattern}")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+
+function(fatlink_use_groups variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PREFIX" "GROUPS")
+  if(NOT FATLINK_COMPILE_IN_GROUPS)
+    return()
+  endif()
+  set(sources ${${variable}})
+  foreach(group IN LISTS arg_GROUPS)
+    _fatlink_members(${group} "${sources}" members)
+    if(members)
+      list(REMOVE_ITEM sources ${members})
+      fatlink_write_group(${arg_PREFIX}.${group} ${members} OUTPUT file)
+      list(APPEND sources "${file}")
+    endif()
+  endforeach()
+  set(${variable} ${sources} PARENT_SCOPE)
+endfunction()

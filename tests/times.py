@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the last run of ctest in a build folder took and left out: the slowest tests, those above the time of a default test,
+and the reasons of skipped ones.
+    python3 times.py BUILD_FOLDER"""
+import collections
+import pathlib
+import re
+import sys
+
+SHOWN = 15
+LIMIT = 10.0  # seconds that a default test may take on an idle machine
+
+
+def tests_of(log):
+    """(name, seconds, output) of each test in Testing/Temporary/LastTest.log."""
+    for part in re.split(r"(?m)^-{10,}\n(?=\d+/\d+ Test(?:ing)?: )|^\d+/\d+ Testing: ", log)[1:]:
+        name = part.splitlines()[0].strip()
+        seconds = re.search(r"(?m)^Test time =\s+([\d.]+) sec", part)
+        if seconds:
+            yield name, float(seconds[1]), part
+
+
+def skipped_in(output):
+    """The reasons of the tests that a GoogleTest program or a file of Python tests skipped."""
+    yield from re.findall(r"(?m)^\S+:\d+: Skipped\n(.+)$", output)
+    yield from re.findall(r"(?m)\.\.\. skipped ['\"](.+)['\"]$", output)
+
+
+def main(build):
+    path = pathlib.Path(build) / "Testing/Temporary/LastTest.log"
+    tests = list(tests_of(path.read_text(errors="replace")))
+    print(f"The {SHOWN} slowest of {len(tests)} tests:")
+    for name, seconds, _ in sorted(tests, key=lambda test: -test[1])[:SHOWN]:
+        print(f"  {seconds:7.1f} s  {name}{'  (above 10 s on an idle machine: mark it as long)' if seconds > LIMIT else ''}")
+    reasons = collections.Counter(reason for _, _, output in tests for reason in skipped_in(output))
+    if reasons:
+        print("Skipped, by reason:")
+    for reason, count in reasons.most_common():
+        print(f"  {count:5} {reason}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
