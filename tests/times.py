@@ -13,11 +13,10 @@ LIMIT = 10.0  # seconds that a default test may take on an idle machine
 
 def tests_of(log):
     """(name, seconds, output) of each test in Testing/Temporary/LastTest.log."""
-    for part in re.split(r"(?m)^-{10,}\n(?=\d+/\d+ Test(?:ing)?: )|^\d+/\d+ Testing: ", log)[1:]:
-        name = part.splitlines()[0].strip()
-        seconds = re.search(r"(?m)^Test time =\s+([\d.]+) sec", part)
+    for part in re.split(r"(?m)^\d+/\d+ Testing: (?=\S)", log)[1:]:
+        seconds = re.search(r"(?m)^<end of output>\nTest time =\s+([\d.]+) sec", part)
         if seconds:
-            yield name, float(seconds[1]), part
+            yield part.split("\n", 1)[0], float(seconds[1]), part
 
 
 def skipped_in(output):
