@@ -25,8 +25,9 @@ foreach(stem IN ITEMS test_contents test_environment test_clean_root)
 endforeach()
 
 # The README's two commands in a new Debian root without toolkit. By default: nothing runs in such a root.
-fatlink_long_test(root.test_readme_commands SECONDS 3600 PYTHON root test_readme_commands)
-set_tests_properties(root.test_readme_commands PROPERTIES RUN_SERIAL ON)
+fatlink_long_test(root.demo SECONDS 1800 PYTHON root test_readme_commands.Demo)
+fatlink_long_test(root.test SECONDS 3600 PYTHON root test_readme_commands.DefaultTests)
+set_tests_properties(root.demo root.test PROPERTIES RUN_SERIAL ON)
 
 # Fatbins of every toolkit against every nvJitLink; downloads 2 GB. By default: cli.test_check has files of three toolkits.
 fatlink_long_test(toolkits.download SECONDS 1800
@@ -66,7 +67,10 @@ foreach(stem IN ITEMS test_cache test_live test_mutations test_watch)
 endforeach()
 fatlink_long_test(scaled.test_form_mutations PYTHON hostile test_form_mutations ENVIRONMENT FATLINK_TEST_SCALE=4)
 fatlink_long_test(scaled.test_live_gpu PYTHON gpu test_live ENVIRONMENT FATLINK_TEST_SCALE=4)
-set_tests_properties(scaled.test_live_gpu PROPERTIES LABELS "gpu;long" RUN_SERIAL ON)
+fatlink_long_test(scaled.gpu SECONDS 1800 ENVIRONMENT FATLINK_TEST_SCALE=64  # 2^26 elements
+  COMMAND gpu_tests "--gtest_filter=Gpu/*Reductions.*:Gpu/Scans.*:Gpu/*Selections.*:Gpu/Histograms.*:Gpu/Maps.*:Gpu/Sorts.*")
+fatlink_long_test(scaled.devices_agree ENVIRONMENT FATLINK_TEST_SCALE=16 COMMAND gpu_tests "--gtest_filter=DevicesAgree.*")
+set_tests_properties(scaled.test_live_gpu scaled.gpu scaled.devices_agree PROPERTIES LABELS "gpu;long;long5" RUN_SERIAL ON)
 
 # Hours: 2^28 elements take 8 GB of memory, and of every type two hours of processor time.
 fatlink_long_test(endurance.large_arrays SECONDS 14400 CONFIGURATIONS endurance ENVIRONMENT FATLINK_TEST_SCALE=4096

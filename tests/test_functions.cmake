@@ -22,7 +22,7 @@ function(fatlink_travels target)
   endif()
 endfunction()
 
-# fatlink_test_program(<name> [UNCHECKED] SOURCES <file>... [LIBRARIES <library>...]): a program that tests run, in
+# fatlink_test_program(<name> SOURCES <file>... [LIBRARIES <library>...]): a program that tests run, in
 # FATLINK_TESTS_DIR.
 function(fatlink_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
@@ -125,10 +125,10 @@ endfunction()
 set(FATLINK_LONG_PARTS
   1 "^package\\.demo$"
   2 "^(package\\.fetched|wheel\\.)"
-  3 "^(package\\.|docs\\.)"
+  3 "^(package\\.|docs\\.|root\\.demo)"
   4 "^(fuzz\\.|toolkits\\.|makers\\.)"
   5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|stress\\.)"
-  6 "^root\\.")
+  6 "^root\\.test$")
 
 function(_fatlink_part_of name out)
   set(parts ${FATLINK_LONG_PARTS})

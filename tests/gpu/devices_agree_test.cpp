@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the reference device with a GPU: the same linked code on 2^24 stratified inputs, for
-// every shipped transform and every function of the corpus, in both modes. Results must be
+// Compares the reference device with a GPU: the same linked code on stratified inputs, 2^20 times
+// $FATLINK_TEST_SCALE, for every shipped transform and every function of the corpus, in both modes. Results must be
 // bit-identical where PTX leaves the assembler no choice; elsewhere the largest distance is
 // reported. Where FATLINK_DEVICES_TABLE names a file, the table is written to it:
 // tests/gpu/devices.md.
@@ -18,12 +18,13 @@
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 #include "stratified.hpp"
+#include "test_scale.hpp"
 #include "verification/execute.hpp"
 
 namespace fatlink {
 namespace {
 
-constexpr std::size_t k_count = std::size_t{1} << 24;
+std::size_t const k_count = fixtures::scaled(std::size_t{1} << 20);
 
 struct comparison {
   std::size_t different = 0;  ///< in bits, NaNs of other bits among them
