@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the reference device with a GPU: the same linked code on stratified inputs, 2^20 times
-// $FATLINK_TEST_SCALE, for every shipped transform and every function of the corpus, in both modes. Results must be
-// bit-identical where PTX leaves the assembler no choice; elsewhere the largest distance is
-// reported. Where FATLINK_DEVICES_TABLE names a file, the table is written to it:
+// $FATLINK_TEST_SCALE, for every shipped transform and every function of the corpus, in both modes.
+// Results must be bit-identical where PTX leaves the assembler no choice; elsewhere the largest
+// distance is reported. Where FATLINK_DEVICES_TABLE names a file, the table is written to it:
 // tests/gpu/devices.md.
 #include <gtest/gtest.h>
 
