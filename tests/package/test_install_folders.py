@@ -19,7 +19,7 @@ CACHE = (BUILD / "CMakeCache.txt").read_text()
 IN_GROUPS = "FATLINK_COMPILE_IN_GROUPS:BOOL=TRUE" in CACHE
 # Of src/util/files/installed_files.cpp.
 LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/" + (
-    "Unity/unity_src_util_cxx.cxx.o" if IN_GROUPS else "src/util/files/installed_files.cpp.o")
+    "__/groups/library.base.cpp.o" if IN_GROUPS else "src/util/files/installed_files.cpp.o")
 
 
 def run(*words, **options):
