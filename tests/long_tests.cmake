@@ -58,14 +58,17 @@ set_tests_properties(cli.test_bench.long PROPERTIES FIXTURES_REQUIRED bench_kern
 fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:Every/LargeArraysOf.*"
   ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.arithmetic COMMAND cpu_tests "--gtest_filter=Cpu/Arithmetic.*" ENVIRONMENT FATLINK_TEST_SCALE=16)
+fatlink_long_test(scaled.algorithms COMMAND cpu_tests ENVIRONMENT FATLINK_TEST_SCALE=4
+  "--gtest_filter=Cpu/Depths.*:Cpu/Histograms.*:Cpu/Maps.*:Cpu/*Reductions.*:Cpu/Scans.*:Cpu/*Selections.*:Cpu/Sorts.*")
 fatlink_long_test(scaled.hostile COMMAND hostile_tests ENVIRONMENT FATLINK_TEST_SCALE=5)
-fatlink_long_test(scaled.hostile_sources COMMAND compile_tests "--gtest_filter=HostileSources.*" ENVIRONMENT FATLINK_TEST_SCALE=5)
+fatlink_long_test(scaled.hostile_sources COMMAND compile_tests "--gtest_filter=HostileSources.*" ENVIRONMENT FATLINK_TEST_SCALE=15)
 fatlink_long_test(scaled.test_corpus PYTHON cpu test_corpus ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.test_cache_faults PYTHON cli test_cache_faults ENVIRONMENT FATLINK_TEST_SCALE=5)
+fatlink_long_test(scaled.test_compile_headers PYTHON cli test_compile_headers.Unreadable ENVIRONMENT FATLINK_TEST_SCALE=5)
 foreach(stem IN ITEMS test_cache test_live test_mutations test_watch)
   fatlink_long_test(scaled.${stem} PYTHON stress ${stem} ENVIRONMENT FATLINK_TEST_SCALE=4)
 endforeach()
-fatlink_long_test(scaled.test_form_mutations PYTHON hostile test_form_mutations ENVIRONMENT FATLINK_TEST_SCALE=4)
+fatlink_long_test(scaled.test_form_mutations PYTHON hostile test_form_mutations ENVIRONMENT FATLINK_TEST_SCALE=8)
 fatlink_long_test(scaled.test_live_gpu PYTHON gpu test_live ENVIRONMENT FATLINK_TEST_SCALE=4)
 fatlink_long_test(scaled.gpu SECONDS 1800 ENVIRONMENT FATLINK_TEST_SCALE=64  # 2^26 elements
   COMMAND gpu_tests "--gtest_filter=Gpu/*Reductions.*:Gpu/Scans.*:Gpu/*Selections.*:Gpu/Histograms.*:Gpu/Maps.*:Gpu/Sorts.*")
@@ -80,6 +83,6 @@ foreach(stem IN ITEMS test_cache test_live test_mutations test_watch)
     ENVIRONMENT FATLINK_TEST_SCALE=20)
 endforeach()
 fatlink_long_test(endurance.test_form_mutations SECONDS 7200 CONFIGURATIONS endurance PYTHON hostile test_form_mutations
-  ENVIRONMENT FATLINK_TEST_SCALE=64)
+  ENVIRONMENT FATLINK_TEST_SCALE=120)
 fatlink_long_test(endurance.test_live_gpu SECONDS 3600 CONFIGURATIONS endurance PYTHON gpu test_live
   ENVIRONMENT FATLINK_TEST_SCALE=20)

@@ -18,6 +18,8 @@ import textwrap
 import unittest
 import zlib
 
+from fatlink_cli import nvjitlink
+
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 BENCH = SOURCE / "tests/bench"
@@ -229,9 +231,9 @@ class SizeStudy(Scripts):
                 "share/fatlink/add_float.fatbin", "share/fatlink/add_float.json":
             (build / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(BUILD / file, build / file)
-        if not json.loads(subprocess.run([build / "bin/fatlink", "doctor", "--json"], capture_output=True, text=True).stdout)["nvjitlink"].get("path"):
+        if not nvjitlink():
             self.skipTest("no nvJitLink on this machine")
-        home = {"HOME": str(self.folder), "FATLINK_PATH": "", "XDG_DATA_HOME": str(self.folder / "data")}
+        home = {"HOME": str(self.folder), "FATLINK_PATH": "", "XDG_DATA_HOME": str(self.folder / "data"), "FATLINK_NVJITLINK": nvjitlink()}
         table = {row[0]: row[1:] for row in rows(self.run_script(self.STUDY, build, "sm_90", status=0, env=home).stdout)}
         sizes = [(build / f"share/fatlink/{name}.fatbin").stat().st_size for name in ("reduce_4", "add_float")]
         self.assertEqual(table["fragments: 1 libraries"][:2], ["1", f"{sizes[0] / 1024:,.0f}"])

@@ -161,18 +161,26 @@ class Forms(BenchTest):
     def measure(self, transform, *words, **options):
         return self.bench("--library", self.files / "library.fatbin", "--transform", self.files / transform, *words, **options)
 
-    def test_a_transform_of_every_form_is_measured(self):
+    def assert_are_measured(self, *rows):
+        """Rows of a transform, its mode, and the mode of the reference device."""
         self.need_sm_90()
-        for transform, mode, reference_mode in (
-                ("right.fatbin", "both", "lto"), ("right.ptx", "ptx", "ptx"), ("right.ltoir", "lto", "lto"),
-                ("right_lto.o", "both", "lto"), ("right_lto.a", "lto", "lto"), ("right_sass.o", "ptx", "ptx"),
-                ("right_sass.a", "sass", "ptx")):
+        for transform, mode, reference_mode in rows:
             with self.subTest(transform=transform, mode=mode):
                 report = self.measure(transform, "--mode", mode)
                 self.assertEqual(modes_of(report), ["ptx", "lto"] if mode == "both" else [mode])
                 self.assertTrue(all(row["median_ms"] > 0 and row["helper_median_ms"] > 0 for row in report["links"]))
                 self.assertEqual(report["reference_device"]["mode"], reference_mode)
                 self.assertEqual((report["library"], report["transform"]), ("library", pathlib.Path(transform).stem))
+
+    def test_transforms_of_text_of_objects_and_of_archives_are_measured(self):
+        self.assert_are_measured(("right.ptx", "ptx", "ptx"), ("right_lto.o", "both", "lto"), ("right_sass.a", "sass", "ptx"))
+
+    @long_test  # the test above has three forms
+    def test_a_transform_of_every_form_is_measured(self):
+        self.assert_are_measured(
+            ("right.fatbin", "both", "lto"), ("right.ptx", "ptx", "ptx"), ("right.ltoir", "lto", "lto"),
+            ("right_lto.o", "both", "lto"), ("right_lto.a", "lto", "lto"), ("right_sass.o", "ptx", "ptx"),
+            ("right_sass.a", "sass", "ptx"))
 
     def test_links_of_sass_are_measured_and_the_reference_device_is_not(self):
         self.need_sm_90()

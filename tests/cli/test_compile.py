@@ -11,6 +11,7 @@ import subprocess
 from cache_case import TRACED
 from compile_case import CONTRACT, DECLARATION, HALF, HALF_JSON, CompileCase
 from fatlink_cli import LIBRARY, PROGRAM, SHARE, doctor
+from run_tests import long_test
 
 RUN = ["run", "--device", "cpu", "--elements", "1000"]
 NO_HELPER = {"FATLINK_LINKD": "/nowhere"}
@@ -408,8 +409,8 @@ class SourcesAsInputs(CompileCase):
                 found = self.fatlink_json(*RUN, "--transform", f"./{path.name}")
                 self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
 
-    def test_shipped_transforms_link_to_the_same_code_whether_nvrtc_or_nvcc_compiled_them(self):
-        """So the one is as fast as the other on a GPU, whatever a GPU measures."""
+    def assert_same_code(self, *links):
+        """Of transforms that NVRTC compiled and those that nvcc compiled, in these modes and for these targets."""
         self.need_nvjitlink()
         nvrtc = doctor()["nvrtc"]["version"]
         (shipped,) = self.fatlink_json("inspect", LIBRARY)["files"]
@@ -419,13 +420,21 @@ class SourcesAsInputs(CompileCase):
         folder = self.source_folder() / "kernels/transforms"
         for path in folder.glob("*.cu"):
             self.fatlink("compile", path, *CONTRACT, "--arch", "75", "-o", "own.fatbin")
-            for mode, target in (("lto", "sm_90"), ("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120")):
+            for mode, target in links:
                 with self.subTest(transform=path.stem, mode=mode, target=target):
                     cubins = []
                     for transform in ("./own.fatbin", SHARE / f"{path.stem}.fatbin"):
                         self.link(LIBRARY, transform, mode=mode, target=target)
                         cubins.append(self.output("out.cubin"))
                     self.assertEqual(cubins[0], cubins[1])
+
+    def test_shipped_transforms_link_to_the_same_code_whether_nvrtc_or_nvcc_compiled_them(self):
+        """So the one is as fast as the other on a GPU, whatever a GPU measures."""
+        self.assert_same_code(("lto", "sm_90"))
+
+    @long_test  # the test above has LTO links for sm_90
+    def test_shipped_transforms_link_to_the_same_code_in_other_modes_and_for_other_targets(self):
+        self.assert_same_code(("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120"))
 
     def source_folder(self):
         if not os.environ.get("FATLINK_SOURCE"):

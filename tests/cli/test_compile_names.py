@@ -9,6 +9,7 @@ import unittest
 from compile_case import CONTRACT, DECLARATION, HALF, CompileCase
 from fatlink_cli import NVCC, PROGRAM
 from helper_process import LINKD
+from run_tests import long_test
 
 
 class SourceNames(CompileCase):
@@ -50,6 +51,7 @@ class SourceTexts(CompileCase):
     def test_a_library_without_ending_is_not_taken_for_a_standard_header(self):
         self.assertNotIn("C++ standard library", self.refusal("#include <mylib/core>\n"))
 
+    @long_test  # test_a_syntax_error and others of test_bad_sources have refusals of the compiler, this file those of texts
     def test_a_source_of_too_much_code_is_refused(self):
         text = "__device__ unsigned char numbers[1 << 25] = {1};\n" + HALF
         self.assert_fails(4, "compile", self.file("large.cu", text), "-o", "x.fatbin", "--no-cache", "--arch", "75,80",

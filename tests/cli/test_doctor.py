@@ -5,7 +5,7 @@ import pathlib
 import re
 import shutil
 
-from fatlink_cli import LIBRARY, SHARE, CliTest, gpus, nvjitlink
+from fatlink_cli import LIBRARY, SHARE, CliTest, copy_program, gpus, nvjitlink
 
 WHEEL = "lib/python3.12/site-packages/nvidia/cu13/lib/libnvJitLink.so.13"
 VERDICTS = ["link", "run on a GPU", "run on the reference device", "cache", "helper", "compile CUDA C++",
@@ -113,6 +113,11 @@ class Compilers(CliTest):
             self.skipTest(f"no {name} on this machine")
         return json[name]
 
+    def use_program_alone(self):
+        """From here on, no compiler is beside the program, where it would go before those of all variables."""
+        self.tested_program = copy_program(self.folder / "alone")
+        return {"FATLINK_NVJITLINK": nvjitlink()}
+
     def copies(self, *files):
         """Copies of libraries in a folder of their own, without what is beside them."""
         return [shutil.copy(os.path.realpath(file), self.folder / pathlib.Path(file).name) for file in files]
@@ -171,12 +176,13 @@ class Compilers(CliTest):
         """A compile opens the first file that is an NVRTC and no other; it chooses without loading."""
         folder = self.folder / "toolkit/lib64"
         folder.mkdir(parents=True)
-        whole = pathlib.Path(self.found("nvrtc")["path"]).read_bytes()
+        other = self.found("nvrtc")["path"]
+        whole = pathlib.Path(other).read_bytes()
         for library in (b"libpthread.so.0", b"libdl.so.2", b"librt.so.1", b"libm.so.6"):
             whole = whole.replace(library + b"\0", b"no" + library[2:] + b"\0")
         copy = folder / "libnvrtc.so.13"
         copy.write_bytes(whole)
-        env = BARE | {"CUDA_HOME": str(folder.parent)}
+        env = BARE | self.use_program_alone() | {"CUDA_HOME": str(folder.parent), "CUDA_PATH": os.path.dirname(os.path.dirname(other))}
         nvrtc = self.fatlink_json("doctor", env=env)["nvrtc"]
         if not any(place["path"] == str(copy) and ": nob" in ": " + place["outcome"] for place in nvrtc["tried"]):
             self.skipTest("this NVRTC loads without its libraries")
@@ -204,7 +210,8 @@ class Compilers(CliTest):
     def test_another_compiler_is_used_where_the_first_is_truncated(self):
         nvrtc = self.found("nvrtc")
         copy = self.truncate(nvrtc["path"], "toolkit/lib64/libnvrtc.so.13")
-        env = {"CUDA_HOME": str(self.folder / "toolkit"), "CUDA_PATH": os.path.dirname(os.path.dirname(nvrtc["path"]))}
+        env = {**self.use_program_alone(), "CUDA_HOME": str(self.folder / "toolkit"),
+               "CUDA_PATH": os.path.dirname(os.path.dirname(nvrtc["path"]))}
         said = self.found("nvrtc", env=env)
         outcome, = [place["outcome"] for place in said["tried"] if place["path"] == str(copy)]
         self.assertIn("is truncated: ", outcome)
@@ -231,9 +238,10 @@ class Environments(CliTest):
     def setUp(self):
         super().setUp()
         self.need_nvjitlink()
-        if self.fatlink_json("doctor", env=BARE)["nvjitlink"].get("reason") == "beside the program":
-            self.skipTest("an nvJitLink beside the program goes before every environment")
+        # An nvJitLink beside the program would go before every environment.
+        self.tested_program = copy_program(self.folder / "alone")
         self.root = self.folder / "environment"
+        self.system = {"LD_LIBRARY_PATH": os.path.dirname(os.path.realpath(nvjitlink()))}
 
     def install(self, place, copy=False):
         file = self.root / place
@@ -277,12 +285,12 @@ class Environments(CliTest):
 
     def test_an_active_environment_goes_before_the_systems_toolkit(self):
         other = self.install(WHEEL, copy=True)
-        self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root))[0], str(other))
-        self.assertNotEqual(self.chosen()[0], str(other))
+        self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root), **self.system)[0], str(other))
+        self.assertNotEqual(self.chosen(**self.system)[0], str(other))
 
     def test_an_environment_without_the_wheel_is_listed_as_searched(self):
         self.root.mkdir()
-        tried = self.fatlink_json("doctor", env={**BARE, "VIRTUAL_ENV": str(self.root)})["nvjitlink"]["tried"]
+        tried = self.fatlink_json("doctor", env={**BARE, **self.system, "VIRTUAL_ENV": str(self.root)})["nvjitlink"]["tried"]
         place, = [place for place in tried if place["reason"] == "$VIRTUAL_ENV"]
         self.assertEqual(pathlib.Path(place["path"]).parent.parts[-3:], ("nvidia", "cu13", "lib"))
         self.assertIn("No such file", place["outcome"])

@@ -14,6 +14,7 @@ import unittest
 
 import form_files
 from fatlink_cli import LIBRARY, MISSING, PROGRAM, CliTest, doctor
+from run_tests import long_test
 
 TOOLKITS = pathlib.Path(__file__).parent.parent / "fixtures" / "toolkits"
 MODES = {"ptx": ["--mode", "ptx"], "lto": ["--mode", "lto"], "calls": ["--mode", "lto", "--allow-calls"],
@@ -258,10 +259,17 @@ class Table(FormTest):
         self.assert_cells([(["library.fatbin", f"right{row['form']}"], target, mode, row[mode], [f"right{row['form']}"])
                            for row in rows(FORMS) for target in targets_of(row) for mode in MODES])
 
-    def test_the_library_may_have_every_form(self):
+    def assert_library_may_have_every_form(self, target):
         self.assert_cells([([library, f"right{row['form']}"], target, mode, row[mode], [f"right{row['form']}"])
                            for library in ("library.o", "library.a") for row in rows(FORMS)
-                           for target in targets_of(row) for mode in MODES])
+                           if target in targets_of(row) for mode in MODES])
+
+    def test_the_library_may_have_every_form(self):
+        self.assert_library_may_have_every_form("sm_90")
+
+    @long_test  # the test above has sm_90
+    def test_the_library_may_have_every_form_for_sm_80(self):
+        self.assert_library_may_have_every_form("sm_80")
 
     def test_the_shipped_library_takes_every_form_in_the_modes_that_it_has(self):
         self.assert_cells([([str(LIBRARY), f"right{row['form']}"], target, mode, row[mode], [f"right{row['form']}"])
@@ -308,16 +316,22 @@ class Table(FormTest):
         self.assert_cells([(["cuda_13.5.cubin", "specific_90a.cubin"], "sm_90a", "sass", "toolkit-too-new",
                             ["cuda_13.5.cubin"])])
 
-    def test_cut_files_are_refused_in_every_form(self):
+    def assert_cut_files_are_refused(self, target):
         cells = []
         for row in rows(CUT):
             form = row.pop("form")
             for part, outcome in row.items():
                 name = f"cut{part.replace('/', '_')}{form}"
                 modes = ("lto", "calls") if outcome.startswith("NVJITLINK_") else MODES
-                cells += [(["library.fatbin", name], target, mode, outcome, [name])
-                          for target in ("sm_80", "sm_90") for mode in modes if outcome != "-"]
+                cells += [(["library.fatbin", name], target, mode, outcome, [name]) for mode in modes if outcome != "-"]
         self.assert_cells(cells)
+
+    def test_cut_files_are_refused_in_every_form(self):
+        self.assert_cut_files_are_refused("sm_90")
+
+    @long_test  # the test above has sm_90
+    def test_cut_files_are_refused_in_every_form_for_sm_80(self):
+        self.assert_cut_files_are_refused("sm_80")
 
     def test_whole_programs_and_cubins_without_types_are_refused(self):
         self.assert_rows(UNUSABLE_CUBINS)

@@ -12,6 +12,7 @@ import sys
 import unittest
 
 from fatlink_cli import LIBRARY, CliTest, doctor, gpus
+from run_tests import long_test
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
 FORMS = FIXTURES / "forms"
@@ -172,6 +173,7 @@ class MakeMakerFixtures(CliTest):
         self.assertIn("pip cannot reach a package index", done.stdout, done.stderr)
         return done
 
+    @long_test  # the test below makes the same virtual environment, with a package
     def test_is_skipped_with_the_reasons_without_a_package_index_and_packages(self):
         done = self.make_without_index(self.folder / "none")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)

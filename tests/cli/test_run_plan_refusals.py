@@ -2,13 +2,12 @@
 """What `fatlink run` refuses of a launch plan's arguments: each message names the argument, the cause and the remedy."""
 import json
 import os
-import pty
 import resource
 import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import PROGRAM, SANITIZED, SHARE
+from fatlink_cli import PROGRAM, SANITIZED, SHARE, open_terminal
 from plan_case import CORPUS, LOAD, RECORD, SUM, PlanTest, floats, npy
 
 
@@ -229,7 +228,7 @@ class RunPlanRefusals(PlanTest):
         output, elements = "", 8192
         while "running ptx mode on cpu, 1 s" not in output:  # a step of less than a second shows nothing
             self.assertLess(elements, 1 << 24, output)
-            ours, theirs = pty.openpty()
+            ours, theirs = open_terminal()
             process = subprocess.Popen([PROGRAM, "run", "--device", "cpu", "--library", "convert", "--transform", "slow.cu", "--mode", "ptx",
                                         "--elements", str(elements), "--instruction-budget", "0"], cwd=self.folder,
                                        stdout=subprocess.DEVNULL, stderr=theirs, env=self.environment({}))

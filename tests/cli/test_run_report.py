@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `run` prints: values, tolerances, times, and no progress among the results."""
 import os
-import pty
 import re
 import struct
 import subprocess
 
-from fatlink_cli import HOOK, PROGRAM, CliTest
+from fatlink_cli import HOOK, PROGRAM, CliTest, open_terminal
 
 # Slow enough on the reference device for progress to be shown, which takes a second.
 SLOW = HOOK.replace("return x;", "float y = x; for (int i = 0; i < 40000; ++i) y = y * 0.5f + x; return y;")
@@ -29,7 +28,7 @@ def rendered(output):
 class RunReport(CliTest):
     def on_terminal(self, *words):
         """Standard output and standard error on one terminal."""
-        ours, theirs = pty.openpty()
+        ours, theirs = open_terminal()
         process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdout=theirs,
                                    stderr=theirs, stdin=subprocess.DEVNULL, env=self.environment({}))
         os.close(theirs)

@@ -80,14 +80,15 @@ class CacheLayers(ContractsCase):
         self.assertIn("[arch-specific]", done.stdout + done.stderr)
 
     def test_a_layer_links_inputs_without_ltoir_where_calls_are_allowed(self):
-        self.nvcc("-rdc=true", "-ptx", "both.cu")
+        self.nvcc("-rdc=true", "-ptx", "-o", "both.ptx", "both.cu")
         self.built(self.layer("${CMAKE_SOURCE_DIR}/both.ptx", "MODE lto EMIT cubin ALLOW_CALLS"))
         self.assertEqual(self.linked("b/l.fatbin", "both.ptx", "--allow-calls"), 0)
         self.assertEqual(self.linked("b/l.fatbin", "both.ptx"), 4)
 
     def test_a_layer_links_all_members_of_an_archive_on_request(self):
         self.write("more.cu", TRANSFORM.replace("hook", "more"))
-        self.nvcc("-dc", "-dlto", "both.cu", "more.cu")
+        for name in ("both", "more"):
+            self.nvcc("-dc", "-dlto", "-o", f"{name}.o", f"{name}.cu")
         subprocess.run(["ar", "rc", "all.a", "both.o", "more.o"], cwd=self.folder, check=True)
         self.built(self.layer("${CMAKE_SOURCE_DIR}/all.a", "MODE lto EMIT cubin WHOLE_ARCHIVE"))
         self.assertEqual(self.linked("b/l.fatbin", "all.a", "--whole-archive"), 0)

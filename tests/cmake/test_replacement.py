@@ -8,11 +8,11 @@ import threading
 import time
 
 from build_side import CMAKE, NVCC, BuildSide
+from run_tests import long_test
 from watch_case import WatchingHost, digest
 
 LISTS = "fatlink_add_fatbin(t SOURCES t.cu)\n"
 SOURCE = 'extern "C" __device__ float user_transform(float x) {{ return {} * x; }}\n'
-GENERATORS = ("Ninja", "Unix Makefiles")
 
 
 class Replacement(BuildSide):
@@ -62,30 +62,40 @@ class Replacement(BuildSide):
         self.assertEqual((host.versions, host.errors), (results, []))
         self.assertLessEqual(seen, complete, "no file, or a half-written one")
 
-    def test_a_build_that_fails_leaves_the_pair_of_the_one_before(self):
-        for generator in GENERATORS:
-            with self.subTest(generator):
-                self.write_source(1)
-                self.built(LISTS, "-G", generator, "--fresh")
-                before = self.pair()
-                self.write("t.cu", "nonsense;\n")
-                self.assertNotEqual(self.build().returncode, 0)
-                self.assert_pair(before)
+    def assert_a_build_that_fails_leaves_the_pair(self, generator):
+        self.write_source(1)
+        self.built(LISTS, "-G", generator)
+        before = self.pair()
+        self.write("t.cu", "nonsense;\n")
+        self.assertNotEqual(self.build().returncode, 0)
+        self.assert_pair(before)
 
-    def test_a_build_that_is_interrupted_leaves_the_pair_of_the_one_before(self):
+    def test_a_build_that_fails_leaves_the_pair_of_the_one_before(self):
+        self.assert_a_build_that_fails_leaves_the_pair("Ninja")
+
+    @long_test  # the test above has Ninja
+    def test_a_build_that_fails_leaves_the_pair_of_the_one_before_with_make(self):
+        self.assert_a_build_that_fails_leaves_the_pair("Unix Makefiles")
+
+    def assert_a_build_that_is_interrupted_leaves_the_pair(self, generator):
         self.write("nvcc", f'#!/bin/sh\n[ -e started ] || [ ! -e {self.folder}/slow ] || '
                    f'{{ touch {self.folder}/started; sleep 60; }}\nexec {NVCC} "$@"\n')
         (self.folder / "nvcc").chmod(0o755)
-        for generator in GENERATORS:
-            with self.subTest(generator):
-                self.write_source(1)
-                self.built(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + LISTS, "-G", generator, "--fresh")
-                before = self.pair()
-                self.write_source(2)
-                self.interrupt_build()
-                self.assert_pair(before)
-                self.assertEqual(self.build().returncode, 0)
-                self.assertNotEqual(self.pair(), before)
+        self.write_source(1)
+        self.built(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + LISTS, "-G", generator)
+        before = self.pair()
+        self.write_source(2)
+        self.interrupt_build()
+        self.assert_pair(before)
+        self.assertEqual(self.build().returncode, 0)
+        self.assertNotEqual(self.pair(), before)
+
+    def test_a_build_that_is_interrupted_leaves_the_pair_of_the_one_before(self):
+        self.assert_a_build_that_is_interrupted_leaves_the_pair("Ninja")
+
+    @long_test  # the test above has Ninja
+    def test_a_build_that_is_interrupted_leaves_the_pair_of_the_one_before_with_make(self):
+        self.assert_a_build_that_is_interrupted_leaves_the_pair("Unix Makefiles")
 
     def interrupt_build(self):
         """As with Ctrl-C, while nvcc runs; also where the tests run in the background of a shell, which ignores it."""

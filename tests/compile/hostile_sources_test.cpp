@@ -51,7 +51,7 @@ class HostileSources : public fixtures::CompilerTest {};
 
 TEST_F(HostileSources, StopsAtTheTimeLimitAndGoesOn)
 {
-  compiler limited({.time_limit = std::chrono::seconds(2)});
+  compiler limited({.time_limit = std::chrono::seconds(1)});
   try {
     (void)limited.compile(source::from_text(macro_bomb("1,1", ","), "bomb.cu"), contract());
     ADD_FAILURE();
@@ -71,7 +71,7 @@ TEST_F(HostileSources, DoNotKeepTheSameCompileLongerThanItsOwnTimeLimit)
     compiler limited({.time_limit = limit, .cache = shared});
     (void)limited.compile(source::from_text(macro_bomb("", " "), "endless.cu"), contract());
   };
-  auto const first = std::async(std::launch::async, compile_bomb, std::chrono::seconds(5));
+  auto const first = std::async(std::launch::async, compile_bomb, std::chrono::seconds(3));
   std::this_thread::sleep_for(std::chrono::milliseconds(500));  // so that it has begun
   auto const limit = std::chrono::milliseconds(700);
   EXPECT_THROW(compile_bomb(limit), compile_error);
@@ -109,8 +109,8 @@ TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
   auto const stack_before = stack_limit();
   auto const handler_before = segv_handler();
   auto const expected = compile(k_half).code.digest();
-  compiler limited({.time_limit = std::chrono::seconds(1), .memory_limit_mib = 256});
-  auto const rounds = fixtures::scaled(20);
+  compiler limited({.time_limit = std::chrono::milliseconds(500), .memory_limit_mib = 256});
+  auto const rounds = fixtures::scaled(hostile_sources().size());
   for (std::size_t i = 0; i < rounds; ++i) {
     auto const& text = hostile_sources()[i % hostile_sources().size()];
     EXPECT_THROW((void)limited.compile(source::from_text(text, "hostile.cu"), contract()),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that ask ptxas. Skipped where there is none: $FATLINK_PTXAS, else ptxas on the PATH or of
-// /usr/local/cuda.
+// Tests that ask ptxas. Skipped where there is none: $FATLINK_PTXAS, else ptxas on the PATH, of
+// /usr/local/cuda, or of the toolkit that built the tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "places.hpp"
 
 namespace conformance {
 
@@ -43,7 +45,8 @@ class Ptxas : public testing::Test {
   {
     if (auto const* named = std::getenv("FATLINK_PTXAS"); named != nullptr) return named;
     std::string const path = std::getenv("PATH") != nullptr ? std::getenv("PATH") : "";
-    std::istringstream folders(path + ":/usr/local/cuda/bin");
+    auto const of_build = (places::tests() / "nvcc/bin").string();
+    std::istringstream folders(path + ":/usr/local/cuda/bin:" + of_build);
     for (std::string folder; std::getline(folders, folder, ':');)
       if (std::filesystem::exists(folder + "/ptxas")) return folder + "/ptxas";
     return {};

@@ -69,16 +69,20 @@ class Ends(HelperTest):
         words = ("import sys, time; sys.path.insert(0, sys.argv[1])\n"
                  "import os, helper_process\n"
                  "helper = helper_process.HelperProcess(mode='hang')\n"
-                 "print(helper.process.pid, helper.hello()[0], flush=True)\n"
-                 "if os.fork() == 0: time.sleep(20)\n"
+                 "tool_process, _ = helper.hello()\n"
+                 "holder = os.fork()\n"
+                 "if holder == 0: time.sleep(20)\n"
+                 "else: print(helper.process.pid, tool_process, holder, flush=True)\n"
                  "os._exit(0)\n")
         host = subprocess.Popen(["python3", "-c", words, os.path.dirname(__file__) + "/../fixtures"],
                                 stdout=subprocess.PIPE, text=True)
-        guardian, tool_process = map(int, host.stdout.readline().split())
+        guardian, tool_process, holder = map(int, host.stdout.readline().split())
+        self.addCleanup(os.kill, holder, signal.SIGKILL)  # ctest waits for the processes that have its standard error
         host.wait()
         host.stdout.close()
         for process in (guardian, tool_process):
             self.assertTrue(wait_until(lambda process=process: not is_alive(process), 1.0), "a process is left")
+        self.assertTrue(is_alive(holder))
 
     def test_an_idle_helper_ends(self):
         start = time.monotonic()

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sources that attack the compiler or want to read files: each ends in an error that names it, within its limits, and the
-next source compiles. FATLINK_TEST_SCALE=N repeats each bomb N times."""
+next source compiles. By default one or two sources of each kind, with a short time limit; all of them in the long tests, where
+FATLINK_TEST_SCALE=N repeats each bomb N times."""
 import json
 import os
 import unittest
 
 from compile_case import CONTRACT, HALF, CompileCase
 from fatlink_cli import scaled
+from run_tests import long_test
 
 REPETITIONS = scaled(1)
-SECONDS = "3"
+SECONDS = "1"
+LONG_SECONDS = "3"
 MOST_OUTPUT = 4 << 20  # bytes that an error may print
 SECRET = "4a7c15c0ffee"
 LIMITED = {"compile-timeout", "compile-memory"}
@@ -59,6 +62,13 @@ BOMBS = {
 }
 
 
+# By default: one that ends at each limit, by the compiler itself, and in a crash. test_bad_sources and HostileSources of
+# compile_tests have more.
+QUICK_BOMBS = ("macros", "constant evaluation", "parentheses", "huge array", "many errors")
+FORMS = ('#include "{}"', "#include <{}>", '#define NAME "{}"\n#include NAME', "#define NAME <{}>\n#include NAME",
+         '#/**/include/**/"{}"', '#inc\\\nlude "{}"', '#include_next "{}"', '#import "{}"')
+
+
 class HostileSources(CompileCase):
     def compile_hostile(self, text, *words, seconds=SECONDS):
         """The error of a compile that is refused; nothing is written."""
@@ -79,21 +89,38 @@ class HostileSources(CompileCase):
         self.compile_source("half.cu", HALF)
         (self.folder / "out.fatbin").unlink()
 
+    def assert_ends(self, name, memory, seconds):
+        text, codes = BOMBS[name]
+        error = self.compile_hostile(text, "--memory-limit", memory, seconds=seconds)
+        self.assertIn(error["code"], codes, error["message"][:200])
+        self.compile_next()
+
     def test_bombs_end_within_the_limits(self):
-        for name, (text, codes) in BOMBS.items():
+        for name in QUICK_BOMBS:
+            with self.subTest(bomb=name):
+                self.assert_ends(name, "256", SECONDS)
+
+    @long_test  # test_bombs_end_within_the_limits has some of them
+    def test_all_bombs_end_within_the_limits(self):
+        for name in BOMBS:
             for memory in ("256", "1024")[:2 if REPETITIONS > 1 else 1]:
                 for i in range(REPETITIONS):
                     with self.subTest(bomb=name, memory=memory, run=i):
-                        error = self.compile_hostile(text, "--memory-limit", memory)
-                        self.assertIn(error["code"], codes, error["message"][:200])
-                        self.compile_next()
+                        self.assert_ends(name, memory, LONG_SECONDS)
 
-    def test_memory_is_reported_as_such(self):
-        for name in ("macros", "templates", "string literals", "loop of the optimizer"):
+    def assert_memory_is_reported(self, *names):
+        for name in names:
             with self.subTest(bomb=name):
                 error = self.compile_hostile(BOMBS[name][0], "--memory-limit", "128", seconds="60")
                 self.assertEqual(error["code"], "compile-memory")
                 self.assertIn("its memory limit of 128 MiB", error["message"])
+
+    def test_memory_is_reported_as_such(self):
+        self.assert_memory_is_reported("templates")
+
+    @long_test  # test_memory_is_reported_as_such has one of them
+    def test_memory_is_reported_as_such_of_all_kinds(self):
+        self.assert_memory_is_reported("macros", "templates", "string literals", "loop of the optimizer")
 
     def test_a_crash_says_what_is_likely(self):
         for name in ("parentheses", "unary operators"):
@@ -109,18 +136,25 @@ class HostileSources(CompileCase):
         os.mkfifo(self.folder / "include/pipe.h")
         return secret
 
-    def test_no_directive_reads_another_file(self):
+    def assert_reads_no_other_file(self, is_taken):
+        """By the directives of which `is_taken` is true: a function of the numbers of the name and of the form."""
         secret = self.make_secrets()
         names = [str(secret), "../secret.h", f"/proc/self/cwd/secret.h", "link.h", "pipe.h", "x/../../secret.h", ".", "",
                  "/etc/passwd", "/dev/zero", "/dev/stdin", "//" + str(secret)]
-        forms = ['#include "{}"', "#include <{}>", '#define NAME "{}"\n#include NAME', "#define NAME <{}>\n#include NAME",
-                 '#/**/include/**/"{}"', '#inc\\\nlude "{}"', '#include_next "{}"', '#import "{}"']
-        for name in names:
-            for form in forms:
+        for number, name in enumerate(names):
+            for form in [form for i, form in enumerate(FORMS) if is_taken(number, i)]:
                 with self.subTest(name=name, form=form):
                     error = self.compile_hostile(f"{form.format(name)}\n" + HALF, "-I", "include")
                     self.assertIn(error["code"], {"header-not-found", "compile-failed"}, error["message"])
         self.compile_next()
+
+    def test_no_directive_reads_another_file(self):
+        """Each form once or twice, each name at least once."""
+        self.assert_reads_no_other_file(lambda name, form: name % len(FORMS) == form)
+
+    @long_test  # test_no_directive_reads_another_file has each name and each form
+    def test_no_directive_reads_another_file_by_any_name(self):
+        self.assert_reads_no_other_file(lambda name, form: True)
 
     def test_no_other_statement_reads_a_file(self):
         secret = self.make_secrets()
@@ -170,7 +204,7 @@ class HostileSources(CompileCase):
         """Beside a source that compiles: the program names the first that does not."""
         self.file("hostile.cu", BOMBS["string literals"][0])
         self.file("half.cu", HALF)
-        done = self.fatlink("check", "half.cu", "hostile.cu", "--contract", "apply_transform", status=4)
+        done = self.fatlink("check", "half.cu", "hostile.cu", "--contract", "apply_transform", "--compile-timeout", "2", status=4)
         self.assertIn("fatlink: error: hostile.cu: the compile", done.stderr)
         self.compile_next()
 

@@ -2,14 +2,16 @@
 """The sandbox of the link helper, attacked from within: an nvJitLink that tries what a takeover would."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import CliTest, LIBRARY, PROGRAM, SANITIZED, SHARE, TESTS
-from helper_process import HOSTILE, LINKD, HelperProcess
+from fatlink_cli import CliTest, LIBRARY, LINKD, PROGRAM, SANITIZED, SHARE, TESTS, copy_program
+from helper_process import HOSTILE, HelperProcess
 
 NOBODY = 65534
-LINK = ["link", "--no-cache", "--target", "sm_90", "-o", "o.cubin", LIBRARY, SHARE / "relu_poly.fatbin"]
+INPUTS = [LIBRARY, SHARE / "relu_poly.fatbin"]
+LINK = ["link", "--no-cache", "--target", "sm_90", "-o", "o.cubin"]
 LAYERS = ["seccomp", "landlock", "capabilities", "no-new-privileges", "no-dump", "limits", "guardian"]
 # What is tried, in sandbox_probes.cpp: 237 attacks, and 5 calls that must stay.
 ATTACKS = """
@@ -56,16 +58,24 @@ def attacks():
 class SandboxTest(CliTest):
     maxDiff = None
 
-    def attack(self, mode, user=None, env=None):
-        """What a link with the hostile nvJitLink ends with; the program is the host."""
-        if user is not None and os.getuid() != 0:
+    def copies(self, user):
+        """The program with its helper, and copies of files, which `user` can read: the build tree may be below a home that only
+        its owner can enter."""
+        if os.getuid() != 0:
             self.skipTest("only root starts programs of another user")
         self.folder.chmod(0o777)
+        program = copy_program(self.folder / "copies")
+        files = [shutil.copy(file, self.folder / "copies") for file in (HOSTILE, *INPUTS)]
+        if subprocess.run(["test", "-r", files[0]], user=user, group=user, extra_groups=[]).returncode != 0:
+            self.skipTest(f"another user cannot enter {self.folder}; TMPDIR names a folder that all users can enter")
+        return program, files
+
+    def attack(self, mode, user=None, env=None):
+        """What a link with the hostile nvJitLink ends with; the program is the host."""
+        program, (hostile, *inputs) = (PROGRAM, (HOSTILE, *INPUTS)) if user is None else self.copies(user)
         rights = {} if user is None else {"user": user, "group": user, "extra_groups": []}
-        words = ["sh", "-c", 'FATLINK_PROBE_HOST=$$ exec "$@"', "sh", PROGRAM, *LINK]
-        variables = self.environment({"FATLINK_NVJITLINK": str(HOSTILE), "FATLINK_HOSTILE": mode, **(env or {})})
-        if user is not None and subprocess.run([PROGRAM, "--help"], capture_output=True, **rights).returncode != 0:
-            self.skipTest("the build folder cannot be read by another user")
+        words = ["sh", "-c", 'FATLINK_PROBE_HOST=$$ exec "$@"', "sh", program, *LINK, *inputs]
+        variables = self.environment({"FATLINK_NVJITLINK": str(hostile), "FATLINK_HOSTILE": mode, **(env or {})})
         return subprocess.run(list(map(str, words)), cwd=self.folder, env=variables, text=True, capture_output=True,
                               timeout=100, **rights)
 
@@ -193,9 +203,9 @@ class Layers(SandboxTest):
             self.assertEqual(limits["Max open files"], "64")
 
     def test_it_cannot_be_inspected_by_another_process_of_its_user(self):
-        if os.getuid() != 0:
-            self.skipTest("only root starts programs of another user")
-        helper = self.helper(user=NOBODY)
+        program, (hostile, *_) = self.copies(NOBODY)
+        helper = self.helper(program=program.parents[1] / "libexec/fatlink-linkd", user=NOBODY,
+                             env={"FATLINK_NVJITLINK": str(hostile)})
         tool_process, _ = helper.hello()
         for process in (tool_process, helper.process.pid):
             self.assertEqual(os.stat(f"/proc/{process}/environ").st_uid, 0)
@@ -222,7 +232,7 @@ class WithoutSeccomp(SandboxTest):
     def test_links_go_on_with_a_warning_where_that_is_allowed(self):
         self.need_nvjitlink()
         for _ in range(2):
-            done = self.fatlink(*LINK, "--allow-unconfined", env=self.ENVIRONMENT)
+            done = self.fatlink(*LINK, *INPUTS, "--allow-unconfined", env=self.ENVIRONMENT)
             self.assertRegex(done.stderr, "fatlink: warning: nvJitLink runs without its sandbox.*Operation not permitted")
 
     def test_doctor_shows_the_state_of_each_layer(self):

@@ -12,6 +12,7 @@
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 #include "shipped_links.hpp"
+#include "vendor_compiler/nvrtc.hpp"
 
 using namespace fatlink;
 using fixtures::lto;
@@ -31,9 +32,14 @@ linked_image link_lto(std::vector<std::string> const& names,
 /// LTO-IR that NVRTC makes of `source`, in a fatbin; NVRTC makes no PTX beside it.
 class nvrtc {
  public:
-  nvrtc() : library_(::dlopen("libnvrtc.so.13", RTLD_NOW))
+  nvrtc()
   {
-    if (library_ == nullptr) library_ = ::dlopen("/usr/local/cuda/lib64/libnvrtc.so.13", RTLD_NOW);
+    auto const file = detail::locate_nvrtc();
+    if (!file) return;
+    // NVRTC requests its builtins by name: the loader then uses those that are open.
+    if (auto const builtins = detail::builtins_of(file->path); !builtins.empty())
+      (void)::dlopen(builtins.c_str(), RTLD_NOW);
+    library_ = ::dlopen(file->path.c_str(), RTLD_NOW);
   }
   [[nodiscard]] bool is_there() const { return library_ != nullptr; }
 
@@ -75,7 +81,7 @@ class nvrtc {
     return fatbin::from_bytes(detail::write_fatbin(entry), name);
   }
 
-  void* library_;
+  void* library_ = nullptr;
 };
 
 class CheckOpaqueTypes : public fixtures::needs_nvjitlink {};

@@ -132,8 +132,9 @@ TEST_F(LinkOptions, OfThreadsDoNotChangeTheImageInPtxMode)
   auto const threads = [](unsigned count) {
     return link(link_mode::ptx, [=](link_options& o) { o.threads = count; }).bytes;
   };
-  EXPECT_EQ(threads(1), link(link_mode::ptx).bytes);
-  EXPECT_EQ(threads(2), threads(1));
+  auto const of_one = threads(1);
+  EXPECT_EQ(of_one, link(link_mode::ptx).bytes);
+  EXPECT_EQ(threads(2), of_one);
 }
 
 TEST_F(LinkOptions, OfThreadsMakeOneImageForOneAndOneForSeveralInLtoMode)
@@ -141,9 +142,11 @@ TEST_F(LinkOptions, OfThreadsMakeOneImageForOneAndOneForSeveralInLtoMode)
   auto const threads = [](unsigned count) {
     return link(link_mode::lto, [=](link_options& o) { o.threads = count; }).bytes;
   };
-  EXPECT_EQ(threads(1), link(link_mode::lto).bytes);
-  EXPECT_EQ(threads(2), threads(5));
-  EXPECT_NE(threads(2), threads(1));
+  auto const of_one = threads(1);
+  auto const of_two = threads(2);
+  EXPECT_EQ(of_one, link(link_mode::lto).bytes);
+  EXPECT_EQ(of_two, threads(5));
+  EXPECT_NE(of_two, of_one);
 }
 
 TEST_F(LinkOptions, OfThreadsWorkInTheSandbox)
