@@ -2,6 +2,7 @@
 """The project of tests/consumer/cluster, built with an installed fatlink and run by Open MPI: 16 ranks map and sum an array with
 one link for all of them, also where a link is refused, or a rank ends in the middle."""
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import unittest
 
 from helper_process import wait_until
 from outside_library import TOOLKIT, run
+from run_tests import long_test
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 PROJECTS = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer"
@@ -49,13 +51,19 @@ class Cluster(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-cluster-")).resolve()
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
-        for project in ("cluster", "cluster_faults"):
-            run(CMAKE, *cls.configuration(project))
-            run(CMAKE, "--build", cls.folder / project)
+        cls.built("cluster")
         doctor = json.loads(run(BUILD / "bin/fatlink", "doctor", "--json"))
         cls.env = {**os.environ, "FATLINK_PATH": f"{cls.folder}/installed/share/fatlink", "HOME": str(cls.folder),
                    "FATLINK_NVJITLINK": doctor["nvjitlink"]["path"]}
         (cls.folder / "x.npy").write_bytes(npy([(index % 2000) / 250 - 4 for index in range(ELEMENTS)]))
+
+    @classmethod
+    @functools.cache
+    def built(cls, project):
+        """The folder with the programs of the project, which is built once."""
+        run(CMAKE, *cls.configuration(project))
+        run(CMAKE, "--build", cls.folder / project)
+        return cls.folder / project
 
     @classmethod
     def configuration(cls, project):
@@ -68,7 +76,7 @@ class Cluster(unittest.TestCase):
                               capture_output=True, timeout=TIME_LIMIT)
 
     def cluster(self, *words, prefix=()):
-        return self.mpirun(*prefix, self.folder / "cluster/cluster", "x.npy", *words)
+        return self.mpirun(*prefix, self.built("cluster") / "cluster", "x.npy", *words)
 
     def assert_verified(self, job, ranks_that_link):
         self.assertEqual(job.returncode, 0, job.stdout + job.stderr)
@@ -82,6 +90,7 @@ class Cluster(unittest.TestCase):
     def test_one_rank_links_for_each_target(self):
         self.assert_verified(self.cluster("scale_add", "cpu:sm_90", "cpu:sm_80"), 2)
 
+    @long_test  # test_one_rank_links counts the links
     def test_only_the_rank_that_links_opens_nvjitlink_or_starts_a_helper(self):
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
@@ -108,7 +117,7 @@ class Cluster(unittest.TestCase):
 
     def interrupt(self, number, limit_ms, *words):
         """The job of which rank 3 sends itself signal `number`, and the errors of the ranks that could write them."""
-        program = self.folder / "cluster_faults/interrupted"
+        program = self.built("cluster_faults") / "interrupted"
         errors = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         job = self.mpirun(*words, program, 3, int(number), limit_ms, errors)
         # The launcher signals the other ranks and may end before the last of them.
@@ -119,29 +128,38 @@ class Cluster(unittest.TestCase):
         expected = "no answer from rank 3: its confirmation of the image is missing (limit of each step: 6 s)\n"
         self.assertEqual(errors, {rank: expected for rank in range(RANKS) if rank != 3})
 
+    # By default, the tests LinkOnce of unit_tests have silent ranks and failing channels without MPI.
+    @long_test
     def test_a_rank_that_is_killed_ends_the_job_which_names_it(self):
         job, errors = self.interrupt(signal.SIGKILL, 600_000)
         self.assertNotEqual(job.returncode, 0)
         self.assertRegex(job.stderr, r"process rank 3 .*signal 9")
         self.assertEqual(errors, {})
 
+    @long_test
     def test_a_rank_that_is_killed_is_named_by_all_others_where_the_launcher_lets_them_go_on(self):
         _, errors = self.interrupt(signal.SIGKILL, 6000, "--enable-recovery")
         self.assert_named_by_all_others(errors)
 
+    @long_test
     def test_a_rank_that_is_stopped_is_named_by_all_others(self):
         job, errors = self.interrupt(signal.SIGSTOP, 6000)
         self.assertNotEqual(job.returncode, 0)
         self.assert_named_by_all_others(errors)
 
+    def misuse_channel(self):
+        return run("mpirun", "--allow-run-as-root", "-n", "1", self.built("cluster_faults") / "misused_channel").splitlines()
+
+    @long_test
     def test_a_channel_says_why_it_cannot_be_used(self):
-        lines = run("mpirun", "--allow-run-as-root", "-n", "1", self.folder / "cluster_faults/misused_channel").splitlines()
+        lines = self.misuse_channel()
         self.assertEqual(lines[::2][:2], ["usage: MPI is not running in this process", "usage: the communicator is MPI_COMM_NULL"])
         self.assertRegex(lines[4], r"^linker: MPI_Isend: .*invalid rank")
         self.assertTrue(all(lines[1:6:2]))  # hints
 
+    @long_test
     def test_a_message_being_sent_when_a_call_of_mpi_fails_arrives(self):
-        lines = run("mpirun", "--allow-run-as-root", "-n", "1", self.folder / "cluster_faults/misused_channel").splitlines()
+        lines = self.misuse_channel()
         self.assertRegex(lines[6], r"^linker: MPI_Isend: .*invalid rank")
         self.assertEqual(lines[8], "received")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Outsiders' projects against the build tree, an install tree, and one that was moved; with this CMake, and
-with the newest that can be had."""
+"""Outsiders' projects against an install tree that was moved; in the long tests also against the build tree and an install
+tree, and with the newest CMake that can be had."""
 import functools
 import json
 import os
@@ -11,10 +11,13 @@ import sys
 import tempfile
 import unittest
 
+from run_tests import long_test
+
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 CMAKE = os.environ["FATLINK_CMAKE"]
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 PROJECTS = pathlib.Path(__file__).parent
+TREES = ("build", "install", "moved")
 GENERATORS = {"library": "Ninja", "transform": "Unix Makefiles", "application": "Ninja"}
 
 
@@ -43,17 +46,23 @@ class Consumers(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-consumer-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "installed")
-        run(CMAKE, "--install", BUILD, "--prefix", cls.folder / "first")
-        (cls.folder / "first").rename(cls.folder / "moved")
         cls.tested = set()  # build folders of projects that were built and passed their tests
-        cls.trees = {"build": BUILD, "install": cls.folder / "installed", "moved": cls.folder / "moved"}
         # A toolkit that only the build tree knows is no part of an install tree.
         found = json.loads(run(BUILD / "bin" / "fatlink", "doctor", "--json"))["nvjitlink"]["path"]
         cls.env = {"FATLINK_CACHE_DIR": str(cls.folder / "cache"), "FATLINK_NVJITLINK": found}
 
+    @classmethod
+    @functools.cache
+    def tree(cls, name):
+        """The prefix of a tree of TREES, which is installed once."""
+        if name == "build":
+            return BUILD
+        prefix = cls.folder / ("first" if name == "moved" else name)
+        run(CMAKE, "--install", BUILD, "--prefix", prefix)
+        return prefix.rename(cls.folder / name)
+
     def use(self, cmake, tree, project):
-        prefix = self.trees[tree]
+        prefix = self.tree(tree)
         build = self.folder / f"{project}-{tree}-{pathlib.Path(cmake).parent.parent.name}"
         if build in self.tested:
             return build
@@ -72,70 +81,89 @@ class Consumers(unittest.TestCase):
             return PROJECTS / project
         source = self.folder / f"examples-{tree}" / project
         if not source.exists():
-            shutil.copytree(self.trees[tree] / "share/doc/fatlink/examples" / project, source)
+            shutil.copytree(self.tree(tree) / "share/doc/fatlink/examples" / project, source)
         return source
 
-    def test_with_this_cmake(self):
-        for tree in self.trees:
+    def use_all(self, cmake, trees):
+        for tree in trees:
             for project in GENERATORS:
                 with self.subTest(tree=tree, project=project):
-                    self.use(shutil.which(CMAKE), tree, project)
+                    self.use(cmake, tree, project)
 
+    def test_with_this_cmake(self):
+        self.use_all(shutil.which(CMAKE), ["moved"])
+
+    @long_test  # the test above has one tree
+    def test_with_this_cmake_in_every_tree(self):
+        self.use_all(shutil.which(CMAKE), TREES)
+
+    @long_test  # test_with_this_cmake
     def test_with_the_newest_cmake(self):
         if newest_cmake() is None:
             self.skipTest("the newest CMake cannot be downloaded")
-        for tree in self.trees:
-            for project in GENERATORS:
-                with self.subTest(tree=tree, project=project):
-                    self.use(newest_cmake(), tree, project)
+        self.use_all(newest_cmake(), TREES)
 
     def test_the_moved_program_runs_from_anywhere(self):
-        program = self.trees["moved"] / "bin" / "fatlink"
+        program = self.tree("moved") / "bin" / "fatlink"
         said = run(program, "run", "--device", "cpu", "--elements", "1000", cwd="/", env=self.env)
         self.assertIn("Both modes agree.", said)
 
     def test_no_file_holds_a_path_of_this_machine(self):
-        for file in (self.folder / "installed").rglob("*"):
+        for file in self.tree("moved").rglob("*"):
             if file.is_file() and not file.is_symlink():
                 text = file.read_bytes()
                 for path in (str(BUILD.parent.parent), str(self.folder)):
                     self.assertNotIn(path.encode(), text, file)
 
+    @long_test  # test_with_this_cmake builds the transform
     def test_a_transform_installed_beside(self):
         build = self.use(shutil.which(CMAKE), "install", "transform")
-        run(CMAKE, "--install", build, "--prefix", self.folder / "installed")
-        self.assertTrue((self.folder / "installed/share/fatlink/halve.fatbin").exists())
+        run(CMAKE, "--install", build, "--prefix", self.tree("install"))
+        self.assertTrue((self.tree("install") / "share/fatlink/halve.fatbin").exists())
 
-    def run_alone(self, program, tree, **env):
+    def run_alone(self, program, prefix, **env):
         """Runs an application with an empty cache and nothing of fatlink's in the system's folders."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        return run(program, self.trees[tree] / "share/fatlink", cwd="/", env={
+        return run(program, prefix / "share/fatlink", cwd="/", env={
             "FATLINK_NVJITLINK": self.env["FATLINK_NVJITLINK"], "FATLINK_CACHE_DIR": str(folder / "cache"),
             "XDG_DATA_DIRS": str(folder), "XDG_DATA_HOME": str(folder), "HOME": str(folder), **env})
 
+    def assert_first_link_is_from_the_installed_layer(self, tree):
+        build = self.use(shutil.which(CMAKE), tree, "application")
+        for kind in ("fatlink", "static"):
+            with self.subTest(tree=tree, kind=kind):
+                printed = self.run_alone(build / f"application_{kind}", self.tree(tree))
+                self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache hit$")
+
     def test_an_embedding_application_gets_its_first_link_from_the_installed_layer(self):
-        for tree in ("install", "moved"):
-            build = self.use(shutil.which(CMAKE), tree, "application")
-            for kind in ("fatlink", "static"):
-                with self.subTest(tree=tree, kind=kind):
-                    printed = self.run_alone(build / f"application_{kind}", tree)
-                    self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache hit$")
+        self.assert_first_link_is_from_the_installed_layer("moved")
+
+    @long_test  # the test above has the tree that was moved
+    def test_an_embedding_application_gets_its_first_link_from_the_layer_of_a_tree_that_was_not_moved(self):
+        self.assert_first_link_is_from_the_installed_layer("install")
+
+    def assert_static_application_finds_the_helper(self, tree):
+        build = self.use(shutil.which(CMAKE), tree, "application")
+        printed = self.run_alone(build / "application_static", self.tree(tree), FATLINK_SYSTEM_CACHE="")
+        self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
 
     def test_a_static_application_in_another_folder_finds_the_installed_helper(self):
-        for tree in self.trees:
-            with self.subTest(tree=tree):
-                build = self.use(shutil.which(CMAKE), tree, "application")
-                printed = self.run_alone(build / "application_static", tree, FATLINK_SYSTEM_CACHE="")
-                self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
+        self.assert_static_application_finds_the_helper("moved")
 
+    @long_test  # the test above has one tree
+    def test_a_static_application_in_another_folder_finds_the_helper_of_every_tree(self):
+        for tree in TREES:
+            with self.subTest(tree=tree):
+                self.assert_static_application_finds_the_helper(tree)
+
+    @long_test  # the tests above have a static application outside of the prefix
     def test_a_static_application_in_the_moved_prefix_finds_the_helper_there(self):
-        prefix = self.folder / "before"
-        run(CMAKE, "--install", BUILD, "--prefix", prefix)
-        self.trees = {**self.trees, "before": prefix}
         build = self.use(shutil.which(CMAKE), "before", "application")
+        prefix = self.tree("before")
         run(CMAKE, "--install", build, "--prefix", prefix)
-        self.trees["after"] = prefix.rename(self.folder / "after")
-        printed = self.run_alone(self.trees["after"] / "bin/application_static", "after", FATLINK_SYSTEM_CACHE="")
+        after = prefix.rename(self.folder / "after")
+        self.addCleanup(after.rename, prefix)
+        printed = self.run_alone(after / "bin/application_static", after, FATLINK_SYSTEM_CACHE="")
         self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
 
     def test_a_program_without_a_helper_beside_it_searches_the_usual_libexec_folders(self):
@@ -154,12 +182,12 @@ class Consumers(unittest.TestCase):
 
     def test_the_package_states_the_helper_and_a_project_may_state_another(self):
         build = self.use(shutil.which(CMAKE), "moved", "application")
-        helper = self.trees["moved"] / "libexec/fatlink-linkd"
+        helper = self.tree("moved") / "libexec/fatlink-linkd"
         program = (build / "application_static").read_bytes()
         self.assertTrue(str(helper).encode() in program, f"{helper} is not stated in the program")
         other = self.folder / "application-other-helper"
         run(CMAKE, "-S", PROJECTS / "application", "-B", other, "-G", "Ninja",
-            f"-DCMAKE_PREFIX_PATH={self.trees['moved']}", "-DFATLINK_LINK_HELPER=/opt/elsewhere/fatlink-linkd")
+            f"-DCMAKE_PREFIX_PATH={self.tree('moved')}", "-DFATLINK_LINK_HELPER=/opt/elsewhere/fatlink-linkd")
         run(CMAKE, "--build", other, "--target", "application_static")
         program = (other / "application_static").read_bytes()
         self.assertTrue(b"/opt/elsewhere/fatlink-linkd" in program)
@@ -168,7 +196,7 @@ class Consumers(unittest.TestCase):
     def test_pkg_config_finds_the_moved_library(self):
         if shutil.which("pkg-config") is None:
             self.skipTest("pkg-config is not installed")
-        moved = self.trees["moved"]
+        moved = self.tree("moved")
         flags = run("pkg-config", "--cflags", "--libs", "fatlink",
                     env={"PKG_CONFIG_PATH": str(moved / "lib/pkgconfig")}).split()
         program = self.folder / "by_pkg_config"

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from run_tests import long_test
 from site_copy import HEADERS, SOURCE, SiteCopy
 
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
@@ -62,6 +63,7 @@ class WithoutDoxygen(unittest.TestCase):
         self.assertNotEqual(done.returncode, 0)
         return done.stdout
 
+    @long_test  # the test above leaves out Doxygen
     def test_the_target_fails_without_python_and_names_the_package(self):
         output = self.output_of_target("-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
         self.assertIn("python3 was not found; install it (Debian, Ubuntu: python3)", output)
