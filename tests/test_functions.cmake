@@ -62,6 +62,8 @@ function(fatlink_gtest label)
   target_link_libraries(${target} PRIVATE
     fatlink_static fmt::fmt-header-only nlohmann_json::nlohmann_json PkgConfig::libzstd PkgConfig::liblz4
     GTest::gmock GTest::gtest)
+  # Before the objects of the tests, which are not optimized: the linker takes the first definition of an inline function.
+  target_link_options(${target} PRIVATE "LINKER:--whole-archive,$<TARGET_FILE:fatlink_static>,--no-whole-archive")
   add_dependencies(${target} hostile_nvjitlink fatlink_linkd)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O0>)  # compiles in two thirds of the time
   if(FATLINK_COMPILE_IN_GROUPS)
