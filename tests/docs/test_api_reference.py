@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+from known_checks import known_checks
 from run_tests import long_test
 from site_copy import HEADERS, SOURCE, SiteCopy
 
@@ -53,10 +54,10 @@ class WithoutDoxygen(unittest.TestCase):
     def test_the_target_fails_and_names_the_package(self):
         self.assertIn("doxygen was not found; install it (Debian, Ubuntu: doxygen)", self.output_of_target("-DFATLINK_DOXYGEN="))
 
-    def output_of_target(self, option):
+    def output_of_target(self, *changes):
         with tempfile.TemporaryDirectory() as folder:
-            options = [option, "-DFATLINK_BUILD_TESTS=OFF", "-DFATLINK_BUILD_KERNELS=OFF",
-                       f"-DCUDAToolkit_ROOT={NVCC.parent.parent}"]
+            options = ["-DFATLINK_BUILD_TESTS=OFF", "-DFATLINK_BUILD_KERNELS=OFF",
+                       f"-DCUDAToolkit_ROOT={NVCC.parent.parent}", *known_checks(), *changes]
             done = subprocess.run([CMAKE, "-S", SOURCE, "-B", folder, "-G", "Ninja", *options], text=True, capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             done = subprocess.run([CMAKE, "--build", folder, "--target", "docs"], text=True, capture_output=True)
@@ -65,7 +66,7 @@ class WithoutDoxygen(unittest.TestCase):
 
     @long_test  # the test above leaves out Doxygen
     def test_the_target_fails_without_python_and_names_the_package(self):
-        output = self.output_of_target("-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
+        output = self.output_of_target("-UPython3_EXECUTABLE", "-DCMAKE_DISABLE_FIND_PACKAGE_Python3=ON")
         self.assertIn("python3 was not found; install it (Debian, Ubuntu: python3)", output)
 
 
