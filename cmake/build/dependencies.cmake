@@ -52,3 +52,15 @@ if(CUDAToolkit_NVCC_EXECUTABLE)
 endif()
 fatlink_require(CUDAToolkit 13 DEBIAN "the CUDA Toolkit 13")
 set(CMAKE_MINIMUM_REQUIRED_VERSION "${fatlink_minimum}")
+
+# The documentation is made, and tests run, with the first of PATH's python3 and the system's that has NumPy, which hundreds
+# of tests need; with PATH's if none has.
+foreach(candidate IN ITEMS python3 /usr/bin/python3)
+  if(NOT Python3_EXECUTABLE)
+    execute_process(COMMAND "${candidate}" -c "import sys, numpy; print(sys.executable)"
+                    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+    if(status EQUAL 0)
+      set(Python3_EXECUTABLE "${output}" CACHE FILEPATH "The Python that makes the documentation and runs the tests")
+    endif()
+  endif()
+endforeach()
