@@ -180,14 +180,21 @@ class Definitions(ContractsCase):
 
 
 class LineInformation(ContractsCase):
+    def assert_ident_survives(self, option):
+        self.built(FATBIN.replace("CONTRACT c)", f"CONTRACT c OPTIONS {option} -use_fast_math)"))
+        for entry in self.entries():
+            self.assertEqual(entry["ident"]["contract"], "c")
+            self.assertEqual(entry["ident"]["package"], "outsider")
+            self.assertEqual(entry["ident"]["float"], "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1")
+
     def test_contract_package_and_float_flags_survive_lineinfo(self):
-        for option in ("-lineinfo", "--generate-line-info", "-lineinfo -src-in-ptx"):
+        self.assert_ident_survives("-lineinfo -src-in-ptx")
+
+    @long_test  # the test above has -lineinfo and -src-in-ptx together
+    def test_contract_package_and_float_flags_survive_every_spelling_of_lineinfo(self):
+        for option in ("-lineinfo", "--generate-line-info"):
             with self.subTest(option=option):
-                self.built(FATBIN.replace("CONTRACT c)", f"CONTRACT c OPTIONS {option} -use_fast_math)"))
-                for entry in self.entries():
-                    self.assertEqual(entry["ident"]["contract"], "c")
-                    self.assertEqual(entry["ident"]["package"], "outsider")
-                    self.assertEqual(entry["ident"]["float"], "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1")
+                self.assert_ident_survives(option)
 
     def test_lineinfo_puts_lines_of_the_source_into_ptx(self):
         self.built(FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS -lineinfo)"))

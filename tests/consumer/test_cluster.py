@@ -87,6 +87,7 @@ class Cluster(unittest.TestCase):
     def test_one_rank_links(self):
         self.assert_verified(self.cluster("scale_add", "cpu"), 1)
 
+    @long_test  # LinkOnce.OneRankOfEachTargetLinks of unit_tests has two targets without MPI
     def test_one_rank_links_for_each_target(self):
         self.assert_verified(self.cluster("scale_add", "cpu:sm_90", "cpu:sm_80"), 2)
 

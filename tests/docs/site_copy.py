@@ -36,8 +36,9 @@ class SiteCopy:
         script = self.folder / "cmake/build/doxygen/make_pages.py"
         return subprocess.run([sys.executable, "-B", script, self.folder, self.manual, self.folder], text=True, capture_output=True)
 
-    def run_doxygen(self):
-        """Makes the pages, and the site in html/."""
+    def run_doxygen(self, *settings):
+        """Makes the pages, and the site in html/. Further settings are lines of the Doxyfile."""
+        self.append("Doxyfile", "".join(f"\n{line}" for line in settings))
         pages = self.make_pages()
         assert pages.returncode == 0, pages.stderr
         return subprocess.run(["doxygen", "Doxyfile"], cwd=self.folder, text=True, capture_output=True)

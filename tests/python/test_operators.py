@@ -9,6 +9,7 @@ import warnings
 from unittest import mock
 
 from python_case import BUILD, NumpyCase, PythonCase, fatlink, numpy
+from run_tests import long_test
 
 SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
 HAS_NUMBA = importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")
@@ -66,18 +67,25 @@ class Names(OperatorCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
                           code="no-identity", hint="init=")
 
+    def assert_computes_complex_numbers(self, dtype):
+        x = numpy.array([1 + 2j, 3 - 1j, 0.5j, -2], dtype)
+        self.assertEqual(fatlink.reduce(x, "add"), x.sum())
+        self.assertEqual(fatlink.reduce(x, "multiply"), x.prod())
+        self.assertEqual(fatlink.reduce(x[:0], "add"), 0)
+        self.assertEqual(fatlink.reduce(x, "add", init=1 - 1j), x.sum() + (1 - 1j))
+        self.assertEqual(list(fatlink.scan(x, "add")), list(numpy.cumsum(x)))
+        self.assertEqual(list(fatlink.map(x, op="square")), list(x * x))
+        self.assertEqual(list(fatlink.map(x, x, op="subtract")), [0] * len(x))
+        self.assertEqual(list(fatlink.map(x, x[::-1].copy(), op="multiply")), list(x * x[::-1]))
+        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "max",
+                          says=f"unknown operator 'max' for {numpy.dtype(dtype)}", hint="add, multiply")
+
     def test_of_complex_numbers(self):
-        for dtype in numpy.complex64, numpy.complex128:
-            x = numpy.array([1 + 2j, 3 - 1j, 0.5j, -2], dtype)
-            self.assertEqual(fatlink.reduce(x, "add"), x.sum())
-            self.assertEqual(fatlink.reduce(x, "multiply"), x.prod())
-            self.assertEqual(fatlink.reduce(x[:0], "add"), 0)
-            self.assertEqual(fatlink.reduce(x, "add", init=1 - 1j), x.sum() + (1 - 1j))
-            self.assertEqual(list(fatlink.scan(x, "add")), list(numpy.cumsum(x)))
-            self.assertEqual(list(fatlink.map(x, op="square")), list(x * x))
-            self.assertEqual(list(fatlink.map(x, x, op="subtract")), [0] * len(x))
-            self.assertEqual(list(fatlink.map(x, x[::-1].copy(), op="multiply")), list(x * x[::-1]))
-        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "max", says="unknown operator 'max' for complex128", hint="add, multiply")
+        self.assert_computes_complex_numbers(numpy.complex128)
+
+    @long_test  # the test above has complex128
+    def test_of_complex_numbers_in_single_precision(self):
+        self.assert_computes_complex_numbers(numpy.complex64)
 
     def test_of_truth_values(self):
         x = numpy.array([True, False, True])
@@ -192,15 +200,25 @@ class Sources(OperatorCase):
         self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("float", "double"), init=0,
                           says="use the contract combine_8")
 
-    def test_families_compile_for_bfloat16_and_half(self):
+    def assert_families_compile(self, only=None):
+        """For bfloat16 and half; `only` are the names of families to compile."""
         from fatlink._element_types import number_type
         from fatlink._operators import _EXPRESSIONS, contract_for, source_of
         for base, names in _EXPRESSIONS.items():
             for name in names:
+                if only and name not in only:
+                    continue
                 element = number_type("bfloat16" if name in ("add", "abs_max", "nonzero") else "float16")
                 with self.subTest(base=base, name=name):
                     contract = contract_for(base, element.bytes)
                     self.assertEqual(fatlink.compile(source_of(name, base, element), contract=contract).form, "fatbin")
+
+    def test_families_compile_for_bfloat16_and_half(self):
+        self.assert_families_compile(only=("add", "abs_max", "less", "nonzero", "square", "multiply_add"))
+
+    @long_test  # the test above has a family of each kind
+    def test_all_families_compile_for_bfloat16_and_half(self):
+        self.assert_families_compile()
 
 
 class KeysOfFunctions(PythonCase):

@@ -10,6 +10,7 @@ import unittest
 from unittest import mock
 
 from python_case import NumpyCase, fatlink, numpy
+from run_tests import long_test
 
 SECONDS = 240
 
@@ -96,7 +97,7 @@ class Forks(NumpyCase):
             assert fatlink.sort(self.numbers, "greater")[0] == 999
         self.run_in_child(use)
 
-    def test_while_other_threads_link_and_run(self):
+    def assert_children_work_while_other_threads_do(self, children):
         """Locks that threads hold in the parent are free in the child: of the library and of the package."""
         self.check_sum()
         is_done = threading.Event()
@@ -112,12 +113,19 @@ class Forks(NumpyCase):
         for thread in threads:
             thread.start()
         try:
-            for _ in range(50):
+            for _ in range(children):
                 self.run_in_child(self.use_everything)
         finally:
             is_done.set()
             for thread in threads:
                 thread.join(SECONDS)
+
+    def test_while_other_threads_link_and_run(self):
+        self.assert_children_work_while_other_threads_do(children=15)
+
+    @long_test  # the test above has fewer children
+    def test_while_other_threads_link_and_run_with_more_children(self):
+        self.assert_children_work_while_other_threads_do(children=50)
 
     def use_everything(self):
         self.check_sum()
