@@ -48,6 +48,24 @@ TEST(PtxCode, IsEqualWhateverElseTheModuleHas)
   EXPECT_EQ(code_of(first, "f"), code_of(".visible .func g() { ret; }\n" + second, "f"));
 }
 
+TEST(PtxCode, IsEqualInWhicheverRegistersConstantsAre)
+{
+  EXPECT_EQ(code_of(function_f(".reg .b64 %rd<4>;\nmov.u64 %rd1, 0; st.u64 [%SP], %rd1;\n"
+                               "mov.u64 %rd2, 0; st.u64 [%SP+8], %rd2; add.s64 %rd3, %rd3, 1;\n"),
+                    "f"),
+            code_of(function_f(".reg .b64 %rd<3>;\nmov.u64 %rd1, 0; st.u64 [%SP], %rd1;\n"
+                               "st.u64 [%SP+8], %rd1; add.s64 %rd2, %rd2, 1;\n"),
+                    "f"));
+}
+
+TEST(PtxCode, DiffersWithTheFirstValueOfARegisterThatIsWrittenAgain)
+{
+  auto const loop = [](std::string const& first) {
+    return function_f("mov.u32 %r1, " + first + ";\n$L__BB0_1: add.s32 %r1, %r1, 3;\n");
+  };
+  EXPECT_NE(code_of(loop("0"), "f"), code_of(loop("1"), "f"));
+}
+
 TEST(PtxCode, DiffersWithConstantsLabelsAndTypes)
 {
   auto const plain = code_of(function_f("add.f32 %f1, %f1, 0f40000000;\n"), "f");

@@ -77,11 +77,15 @@ class order_comparison {
   void compare(code_map const& given, link_order const& other)
   {
     auto const code = code_of(other);
-    for (auto const& [name, text] : code)
-      if (auto const same = given.find(name); same != given.end() && same->second != text)
-        if (!differences_.contains(name))
-          differences_.emplace(name, weak_mismatch(name, definer(order_, given, name).name(),
-                                                   definer(other, code, name).name()));
+    for (auto const& [name, text] : code) {
+      auto const same = given.find(name);
+      if (same == given.end() || same->second == text || differences_.contains(name)) continue;
+      auto const& first = definer(order_, given, name);
+      auto const& second = definer(other, code, name);
+      // The same one: nvJitLink chose other instructions for the same definition.
+      if (&first != &second)
+        differences_.emplace(name, weak_mismatch(name, first.name(), second.name()));
+    }
   }
 
   /// The input of `order` whose definition of `name` the link chose: without it, the code is

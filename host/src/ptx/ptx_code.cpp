@@ -4,6 +4,7 @@
 #include <set>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "ptx/lexer.hpp"
 #include "ptx/ptx_source.hpp"
@@ -113,6 +114,131 @@ std::string_view base_of(std::string_view name)
   return name;
 }
 
+using token_list = std::vector<ptx::token>;
+using local_names = std::map<std::string_view, std::size_t>;
+
+/// Whether the number in a name depends on what else is in the module: registers, labels, stack
+/// frames, types of calls.
+bool is_local(std::string_view word)
+{
+  return word.starts_with('%') || word.starts_with('$') || word.starts_with("__local_depot") ||
+         word.starts_with("prototype_");
+}
+
+/// Skips `.loc FILE LINE COLUMN[, function_name LABEL[+N]][, inlined_at FILE LINE COLUMN]` and the
+/// labels of debug information ($L__tmp3:).
+class debug_skipper {
+ public:
+  explicit debug_skipper(std::string_view text) : lexer_(text), token_(lexer_.next()) {}
+
+  /// The next token that is code.
+  ptx::token next()
+  {
+    for (;;) {
+      auto const token = take();
+      if (token.text == ".loc")
+        skip_location();
+      else if (token.text.starts_with("$L__tmp") && token_.text == ":")
+        take();
+      else
+        return token;
+    }
+  }
+
+ private:
+  ptx::token take() { return std::exchange(token_, lexer_.next()); }
+
+  void skip_numbers()
+  {
+    while (token_.kind == ptx::token_kind::number) take();
+  }
+
+  void skip_location()
+  {
+    skip_numbers();
+    while (token_.text == ",") {
+      take();
+      if (take().text == "function_name") take();
+      if (token_.text == "+") take();
+      skip_numbers();
+    }
+  }
+
+  ptx::lexer lexer_;
+  ptx::token token_;
+};
+
+token_list read_tokens(std::string_view text)
+{
+  token_list tokens;
+  debug_skipper code(text);
+  for (auto token = code.next(); token.kind != ptx::token_kind::end; token = code.next())
+    tokens.push_back(token);
+  return tokens;
+}
+
+/// The registers that one instruction of a function writes, `mov.TYPE REGISTER, CONSTANT;`. Whether
+/// uses of one constant share a register depends on the order of the functions in a module.
+class single_constants {
+ public:
+  explicit single_constants(token_list const& tokens)
+  {
+    std::map<std::string_view, unsigned> writes;
+    auto is_start = true;
+    for (std::size_t at = 0; at < tokens.size(); ++at) {
+      if (is_start) note_statement(tokens, at, writes);
+      auto const word = tokens[at].text;
+      is_start = word == ";" || word == "{" || word == "}" || word == ":";
+    }
+    std::erase_if(values_, [&](auto const& entry) { return writes[entry.first] != 1; });
+    for (auto const& [name, constant] : values_) movs_.insert(constant.at);
+  }
+
+  /// Whether the instruction at `at` is the mov of such a constant.
+  [[nodiscard]] bool is_mov(std::size_t at) const { return movs_.contains(at); }
+  /// The constant in `name`, a number, a name or both with a sign; null if it is no such register.
+  [[nodiscard]] token_list const* find(std::string_view name) const
+  {
+    auto const entry = values_.find(name);
+    return entry == values_.end() ? nullptr : &entry->second.tokens;
+  }
+
+ private:
+  struct value {
+    token_list tokens;
+    std::size_t at;  ///< of the mov
+  };
+
+  void note_statement(token_list const& tokens, std::size_t begin,
+                      std::map<std::string_view, unsigned>& writes)
+  {
+    auto const text = [&](std::size_t at) {
+      return at < tokens.size() ? tokens[at].text : std::string_view();
+    };
+    auto at = begin;
+    if (text(at) == "@") at += text(at + 1) == "!" ? 3 : 2;
+    auto const is_mov = at == begin && text(at) == "mov";
+    for (++at; text(at).starts_with('.');) ++at;
+    // REGISTER, REGISTER|REGISTER or {REGISTER, ...}
+    auto const first = text(at);
+    for (auto const in_braces = first == "{"; !text(at).empty(); ++at) {
+      if (text(at).starts_with('%')) ++writes[text(at)];
+      if (text(at) == ";" || text(at) == "}" || (text(at) == "," && !in_braces) || text(at) == "[")
+        break;
+    }
+    if (!is_mov || !first.starts_with('%') || text(at) != ",") return;
+    value constant{{}, begin};
+    for (++at; at < tokens.size() && tokens[at].text != ";"; ++at) {
+      if (tokens[at].text.starts_with('%') || tokens[at].text == "{") return;
+      constant.tokens.push_back(tokens[at]);
+    }
+    values_.insert_or_assign(first, std::move(constant));
+  }
+
+  std::map<std::string_view, value> values_;
+  std::set<std::size_t> movs_;
+};
+
 /// Writes definitions as comparable text.
 class code_writer {
  public:
@@ -140,41 +266,52 @@ class code_writer {
 
   std::string write(std::string_view name, code_definition const& definition)
   {
+    auto const tokens = read_tokens(definition.text);
+    single_constants const constants(tokens);
     std::string text;
-    std::map<std::string_view, std::size_t> labels;
-    ptx::lexer lexer(definition.text);
-    auto token = lexer.next();
-    auto const next = [&] { return std::exchange(token, lexer.next()); };
-    while (token.kind != ptx::token_kind::end) {
-      auto const [kind, word, line, offset] = next();
-      if (word == ".loc") {
-        skip_location(token, next);
-      } else if (word.starts_with("$L__tmp") && token.text == ":") {
-        next();  // a label of debug information
-      } else {
-        text += ' ';
-        if (kind == ptx::token_kind::word)
-          write_word(name, word, labels, text);
-        else
-          text += word;
+    local_names locals;
+    for (std::size_t at = 0; at < tokens.size(); ++at) {
+      if (auto const end = end_of_ignored(tokens, at, constants); end != at) {
+        at = end - 1;
+        continue;
       }
+      text += ' ';
+      if (tokens[at].kind == ptx::token_kind::word)
+        write_word(name, tokens[at].text, constants, locals, text);
+      else
+        text += tokens[at].text;
     }
     return text;
   }
 
+  /// The place after a part that does not count, or `at`: a declaration of registers, which their
+  /// uses show, or a mov of a constant, which stands where its register is used.
+  static std::size_t end_of_ignored(token_list const& tokens, std::size_t at,
+                                    single_constants const& constants)
+  {
+    if (tokens[at].text != ".reg" && !constants.is_mov(at)) return at;
+    while (at < tokens.size() && tokens[at].text != ";") ++at;
+    return at + 1;
+  }
+
   void write_word(std::string_view own_name, std::string_view word,
-                  std::map<std::string_view, std::size_t>& labels, std::string& text)
+                  single_constants const& constants, local_names& locals, std::string& text)
   {
     auto const other = definitions_.find(word);
-    if (word.starts_with(own_name) &&
-        (word.size() == own_name.size() || word.substr(own_name.size()).starts_with("_param_")))
+    if (auto const* const constant = constants.find(word); constant != nullptr)
+      for (auto const& token : *constant)
+        if (token.kind == ptx::token_kind::word)
+          write_word(own_name, token.text, constants, locals, text);
+        else
+          text += token.text;
+    else if (word.starts_with(own_name) && (word.size() == own_name.size() ||
+                                            word.substr(own_name.size()).starts_with("_param_")))
       text.append("@").append(word.substr(own_name.size()));
     else if (other != definitions_.end() && is_private(word, other->second))
       text += digest_of(word, other->second);
-    else if (other == definitions_.end() &&
-             (word.starts_with('$') || word.starts_with("__local_depot")))
-      text.append("$").append(
-          std::to_string(labels.try_emplace(word, labels.size()).first->second));
+    else if (other == definitions_.end() && is_local(word))
+      text.append("%").append(
+          std::to_string(locals.try_emplace(word, locals.size()).first->second));
     else
       text += word;
   }
@@ -190,22 +327,6 @@ class code_writer {
       --depth_;
     }
     return entry->second;
-  }
-
-  /// Skips FILE LINE COLUMN[, function_name LABEL[+N]][, inlined_at FILE LINE COLUMN] of a .loc.
-  template <typename Next>
-  static void skip_location(ptx::token const& token, Next const& next)
-  {
-    auto const skip_numbers = [&] {
-      while (token.kind == ptx::token_kind::number) next();
-    };
-    skip_numbers();
-    while (token.text == ",") {
-      next();
-      if (next().text == "function_name") next();
-      if (token.text == "+") next();
-      skip_numbers();
-    }
   }
 
   std::map<std::string_view, code_definition> definitions_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The code of each function and variable of a PTX module, in a form that compares equal for equal
-// code: without comments, debug information (.loc, .file, .section), and the numbers of labels and
-// of stack frames, which depend on what else is in the module. Threads: no shared state.
+// code: without comments, debug information (.loc, .file, .section), and what depends on the rest
+// of the module: the numbers of registers, labels and stack frames, and in which register a
+// constant is. Threads: no shared state.
 #pragma once
 
 #include <map>
