@@ -15,7 +15,8 @@ namespace {
 
 using code_map = std::map<std::string, std::string, std::less<>>;
 
-/// How far names without linkage are followed: a chain of calls may be as long as a module.
+/// How far calls of functions without linkage, and copies of a value, are followed: a chain may be
+/// as long as a module.
 constexpr unsigned k_deepest = 64;
 
 struct code_definition {
@@ -177,11 +178,12 @@ token_list read_tokens(std::string_view text)
   return tokens;
 }
 
-/// The registers that one instruction of a function writes, `mov.TYPE REGISTER, CONSTANT;`. Whether
-/// uses of one constant share a register depends on the order of the functions in a module.
-class single_constants {
+/// The registers that one instruction of a function writes, which only copies a value:
+/// `mov.TYPE REGISTER, VALUE;`, cvta, and cvt of a name. Whether uses of one constant or address
+/// share a register depends on the order of the functions in a module.
+class copied_values {
  public:
-  explicit single_constants(token_list const& tokens)
+  explicit copied_values(token_list const& tokens)
   {
     std::map<std::string_view, unsigned> writes;
     auto is_start = true;
@@ -191,12 +193,12 @@ class single_constants {
       is_start = word == ";" || word == "{" || word == "}" || word == ":";
     }
     std::erase_if(values_, [&](auto const& entry) { return writes[entry.first] != 1; });
-    for (auto const& [name, constant] : values_) movs_.insert(constant.at);
+    for (auto const& [name, copied] : values_) copies_.insert(copied.at);
   }
 
-  /// Whether the instruction at `at` is the mov of such a constant.
-  [[nodiscard]] bool is_mov(std::size_t at) const { return movs_.contains(at); }
-  /// The constant in `name`, a number, a name or both with a sign; null if it is no such register.
+  /// Whether the instruction at `at` only writes such a register.
+  [[nodiscard]] bool is_copy(std::size_t at) const { return copies_.contains(at); }
+  /// What `name` holds: a number, a name or an address; null if it is no such register.
   [[nodiscard]] token_list const* find(std::string_view name) const
   {
     auto const entry = values_.find(name);
@@ -206,7 +208,7 @@ class single_constants {
  private:
   struct value {
     token_list tokens;
-    std::size_t at;  ///< of the mov
+    std::size_t at;  ///< of the instruction
   };
 
   void note_statement(token_list const& tokens, std::size_t begin,
@@ -217,7 +219,7 @@ class single_constants {
     };
     auto at = begin;
     if (text(at) == "@") at += text(at + 1) == "!" ? 3 : 2;
-    auto const is_mov = at == begin && text(at) == "mov";
+    auto const operation = at == begin ? text(at) : std::string_view();
     for (++at; text(at).starts_with('.');) ++at;
     // REGISTER, REGISTER|REGISTER or {REGISTER, ...}
     auto const first = text(at);
@@ -226,17 +228,18 @@ class single_constants {
       if (text(at) == ";" || text(at) == "}" || (text(at) == "," && !in_braces) || text(at) == "[")
         break;
     }
-    if (!is_mov || !first.starts_with('%') || text(at) != ",") return;
-    value constant{{}, begin};
-    for (++at; at < tokens.size() && tokens[at].text != ";"; ++at) {
-      if (tokens[at].text.starts_with('%') || tokens[at].text == "{") return;
-      constant.tokens.push_back(tokens[at]);
-    }
-    values_.insert_or_assign(first, std::move(constant));
+    if (!first.starts_with('%') || text(at) != "," || text(at + 1) == "{") return;
+    if (operation != "mov" && operation != "cvta" &&
+        (operation != "cvt" || text(at + 1).starts_with('%')))
+      return;
+    value copied{{}, begin};
+    for (++at; at < tokens.size() && tokens[at].text != ";"; ++at)
+      copied.tokens.push_back(tokens[at]);
+    values_.insert_or_assign(first, std::move(copied));
   }
 
   std::map<std::string_view, value> values_;
-  std::set<std::size_t> movs_;
+  std::set<std::size_t> copies_;
 };
 
 /// Writes definitions as comparable text.
@@ -266,55 +269,69 @@ class code_writer {
 
   std::string write(std::string_view name, code_definition const& definition)
   {
-    auto const tokens = read_tokens(definition.text);
-    single_constants const constants(tokens);
-    std::string text;
-    local_names locals;
-    for (std::size_t at = 0; at < tokens.size(); ++at) {
-      if (auto const end = end_of_ignored(tokens, at, constants); end != at) {
-        at = end - 1;
-        continue;
-      }
-      text += ' ';
-      if (tokens[at].kind == ptx::token_kind::word)
-        write_word(name, tokens[at].text, constants, locals, text);
-      else
-        text += tokens[at].text;
+    return function_text(*this, name, definition.text).write();
+  }
+
+  /// Writes one definition. Names of the module are those of `module`.
+  class function_text {
+   public:
+    function_text(code_writer& module, std::string_view name, std::string_view text)
+        : module_(module), name_(name), tokens_(read_tokens(text)), copies_(tokens_)
+    {
     }
-    return text;
-  }
 
-  /// The place after a part that does not count, or `at`: a declaration of registers, which their
-  /// uses show, or a mov of a constant, which stands where its register is used.
-  static std::size_t end_of_ignored(token_list const& tokens, std::size_t at,
-                                    single_constants const& constants)
-  {
-    if (tokens[at].text != ".reg" && !constants.is_mov(at)) return at;
-    while (at < tokens.size() && tokens[at].text != ";") ++at;
-    return at + 1;
-  }
+    std::string write()
+    {
+      auto is_start = true;
+      for (std::size_t at = 0; at < tokens_.size(); ++at) {
+        auto const word = tokens_[at].text;
+        if (is_start && (word == "{" || word == "}")) continue;  // a block
+        if (word == ".reg" || copies_.is_copy(at)) {  // the uses of the registers show these
+          while (at < tokens_.size() && tokens_[at].text != ";") ++at;
+          continue;
+        }
+        is_start = word == ";" || word == ":";
+        write_token(tokens_[at], 0);
+      }
+      return std::move(text_);
+    }
 
-  void write_word(std::string_view own_name, std::string_view word,
-                  single_constants const& constants, local_names& locals, std::string& text)
-  {
-    auto const other = definitions_.find(word);
-    if (auto const* const constant = constants.find(word); constant != nullptr)
-      for (auto const& token : *constant)
-        if (token.kind == ptx::token_kind::word)
-          write_word(own_name, token.text, constants, locals, text);
-        else
-          text += token.text;
-    else if (word.starts_with(own_name) && (word.size() == own_name.size() ||
-                                            word.substr(own_name.size()).starts_with("_param_")))
-      text.append("@").append(word.substr(own_name.size()));
-    else if (other != definitions_.end() && is_private(word, other->second))
-      text += digest_of(word, other->second);
-    else if (other == definitions_.end() && is_local(word))
-      text.append("%").append(
-          std::to_string(locals.try_emplace(word, locals.size()).first->second));
-    else
-      text += word;
-  }
+   private:
+    /// `depth`: how many copies were followed.
+    void write_token(ptx::token const& token, unsigned depth)
+    {
+      auto const word = token.text;
+      auto const* const copied = copies_.find(word);
+      if (copied != nullptr && depth < k_deepest)
+        for (auto const& part : *copied) write_token(part, depth + 1);
+      else if (token.kind != ptx::token_kind::word || !write_name(word))
+        text_.append(" ").append(word);
+    }
+
+    /// Whether `word` is a name that has another text in another module.
+    bool write_name(std::string_view word)
+    {
+      auto const other = module_.definitions_.find(word);
+      if (word.starts_with(name_) &&
+          (word.size() == name_.size() || word.substr(name_.size()).starts_with("_param_")))
+        text_.append(" @").append(word.substr(name_.size()));
+      else if (other != module_.definitions_.end() && module_.is_private(word, other->second))
+        text_.append(" ").append(module_.digest_of(word, other->second));
+      else if (other == module_.definitions_.end() && is_local(word))
+        text_.append(" %").append(
+            std::to_string(locals_.try_emplace(word, locals_.size()).first->second));
+      else
+        return false;
+      return true;
+    }
+
+    code_writer& module_;
+    std::string_view name_;
+    token_list tokens_;
+    copied_values copies_;
+    local_names locals_;
+    std::string text_;
+  };
 
   /// The digest of what `name` defines, in place of its name.
   std::string const& digest_of(std::string_view name, code_definition const& definition)
