@@ -17,7 +17,9 @@ namespace fatlink::detail {
 /// Links the LTO-IR of `inputs`, if there are two or more, by additional links to PTX. Returns
 ///   - signature-mismatch: check_calls();
 ///   - weak-mismatch: functions and variables whose code depends on the order of the inputs; of a
-///     `__forceinline__` function that differs, its callers.
+///     `__forceinline__` function that differs, its callers. Not of kernels: nvJitLink may choose
+///     other instructions for them in another order, and a hook that they call is one of those
+///     callers.
 /// Of more than k_most_first inputs, only two orders are compared: as given, and reversed.
 /// @throws link_error an additional link failed.
 std::vector<finding> compare_orders(std::vector<fatbin> const& inputs, link_options const& options,

@@ -22,6 +22,7 @@ constexpr unsigned k_deepest = 64;
 struct code_definition {
   std::string_view text;  ///< from .func, .entry or the state space to the end
   bool has_linkage = false;
+  bool is_kernel = false;
 };
 
 /// Splits a module into its definitions.
@@ -50,7 +51,7 @@ class definition_reader {
       next();
     } else if (word == ".func" || word == ".entry" || word == ".global" || word == ".const" ||
                word == ".shared") {
-      read_definition(word == ".func" || word == ".entry");
+      read_definition(word == ".func" || word == ".entry", word == ".entry");
     } else if (word == "{") {
       skip_block();
     } else {
@@ -59,7 +60,7 @@ class definition_reader {
   }
 
   /// The braces of a function hold its body, those of a variable its initial value.
-  void read_definition(bool is_function)
+  void read_definition(bool is_function, bool is_kernel)
   {
     auto const begin = token_.offset;
     std::string_view name;
@@ -73,17 +74,17 @@ class definition_reader {
       // .func (.param .b32 r) f (...), .align 4 .b8 v[4]
       if (name.empty() && parentheses == 0 && kind == ptx::token_kind::word) name = word;
       if (braces == 0 && (word == ";" || (is_function && word == "}"))) {
-        add(name, ptx_.substr(begin, offset + 1 - begin), is_function && !has_braces);
+        add(name, {ptx_.substr(begin, offset + 1 - begin), has_linkage_, is_kernel},
+            is_function && !has_braces);
         return;
       }
     }
   }
 
-  void add(std::string_view name, std::string_view text, bool is_declaration)
+  void add(std::string_view name, code_definition definition, bool is_declaration)
   {
-    auto const has_linkage = std::exchange(has_linkage_, false);
-    if (!is_declaration && !name.empty())
-      definitions_.try_emplace(name, code_definition{text, has_linkage});
+    has_linkage_ = false;
+    if (!is_declaration && !name.empty()) definitions_.try_emplace(name, definition);
   }
 
   void skip_block()
@@ -256,7 +257,8 @@ class code_writer {
   {
     code_map code;
     for (auto const& [name, definition] : definitions_)
-      if (!is_private(name, definition)) code.emplace(name, write(name, definition));
+      if (!is_private(name, definition) && !(definition.is_kernel && scope_ == name_scope::linked))
+        code.emplace(name, write(name, definition));
     return code;
   }
 

@@ -19,7 +19,8 @@ enum class name_scope {
 };
 
 /// By name: the code of the functions, kernels and variables that the module defines under names
-/// that mean the same elsewhere. A name that does not is replaced by the digest of its code.
+/// that mean the same elsewhere; of linked PTX, not of kernels, for which nvJitLink chooses other
+/// instructions in another order. A name that does not is replaced by the digest of its code.
 /// @throws file_error `ptx` ends inside a definition; names `name`.
 std::map<std::string, std::string, std::less<>> read_ptx_code(std::string_view ptx,
                                                               std::string_view name,
