@@ -254,7 +254,11 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
 /// the same for all targets, so they are made once.
 class link_checks {
  public:
-  explicit link_checks(check_arguments const& arguments) : arguments_(arguments) {}
+  /// Links nothing if another nvJitLink is asked about than the one that is found.
+  explicit link_checks(check_arguments const& arguments)
+      : arguments_(arguments), is_available_(arguments.linker.empty())
+  {
+  }
 
   /// Adds findings to the result of an lto link, if it has no errors and nothing is missing.
   void add_to(check_result& result, std::vector<fatbin> const& modules)
@@ -300,7 +304,7 @@ class link_checks {
 
   check_arguments const& arguments_;
   linker linker_;
-  bool is_available_ = true;
+  bool is_available_;
   std::map<std::vector<fatbin_entry const*>, std::vector<finding>> known_;
 };
 
