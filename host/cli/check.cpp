@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink check: preflight without a link, for one or many targets. Requires neither CUDA nor a
-// GPU; if nvJitLink is found, the toolkit versions of the inputs are compared with its version.
+// fatlink check: whether inputs link, for one or many targets. Requires neither CUDA nor a
+// GPU; if nvJitLink is found, the toolkit versions of the inputs are compared with its version, and
+// additional links compare their inline functions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -14,6 +16,7 @@
 #include "catalogue/transform_check.hpp"
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
+#include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/source.hpp"
@@ -193,14 +196,22 @@ std::vector<std::string> list_unseen(std::vector<input> const& files,
   return names;
 }
 
+/// The modules that a link takes of `files`, after the installed `library` if there is one.
+std::vector<fatbin> linked_modules(std::vector<input> const& files,
+                                   installed_library const* library,
+                                   preflight_request const& request)
+{
+  auto modules = select_modules(files, request);
+  if (library != nullptr) modules.insert(modules.begin(), library->contents);
+  return modules;
+}
+
 /// Of the modules that a link takes of `files`, with the installed `library` if there is one.
 std::set<std::string> list_defaults(std::vector<input> const& files,
                                     installed_library const* library,
                                     preflight_request const& request)
 {
-  auto modules = select_modules(files, request);
-  if (library != nullptr) modules.insert(modules.begin(), library->contents);
-  return detail::default_hooks(modules, detail::choice_of(request));
+  return detail::default_hooks(linked_modules(files, library, request), detail::choice_of(request));
 }
 
 /// Adds the findings about plans to each result, errors first.
@@ -239,6 +250,64 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
   return results;
 }
 
+/// What the links of one check show that preflight does not. Links that take the same entries show
+/// the same for all targets, so they are made once.
+class link_checks {
+ public:
+  /// Links nothing if another nvJitLink is asked about than the one that is found.
+  explicit link_checks(check_arguments const& arguments)
+      : arguments_(arguments), is_available_(arguments.linker.empty())
+  {
+  }
+
+  /// Adds findings to the result of an lto link, if it has no errors and nothing is missing.
+  void add_to(check_result& result, std::vector<fatbin> const& modules)
+  {
+    if (result.mode != link_mode::lto || modules.size() < 2 || !result.links() ||
+        !open_hooks(result).empty() || !is_available_)
+      return;
+    auto const& shown = find(modules, make_options(result));
+    result.findings.insert(result.findings.begin(), shown.begin(), shown.end());
+    std::ranges::stable_sort(result.findings, std::ranges::greater{}, &finding::severity);
+  }
+
+ private:
+  [[nodiscard]] link_options make_options(check_result const& result) const
+  {
+    auto options = arguments_.floats;
+    options.target = result.target;
+    options.mode = result.mode;
+    options.allow_calls = arguments_.allow_calls;
+    if (states_float_flags(arguments_)) complete_float_flags(options, link_mode::lto);
+    return options;
+  }
+
+  std::vector<finding> const& find(std::vector<fatbin> const& modules, link_options const& options)
+  {
+    std::vector<fatbin_entry const*> entries;
+    for (auto const& module : modules)
+      entries.push_back(linked_entry(module, detail::choice_of(options)));
+    auto const [known, is_new] = known_.try_emplace(std::move(entries));
+    if (is_new) known->second = link(modules, options);
+    return known->second;
+  }
+
+  std::vector<finding> link(std::vector<fatbin> const& modules, link_options const& options)
+  try {
+    return linker_.check(modules, options);
+  } catch (unavailable_error const& missing) {
+    is_available_ = false;
+    print_warnings({fmt::format("inline functions of one name were not compared: {}",
+                                missing.details().message)});
+    return {};
+  }
+
+  check_arguments const& arguments_;
+  linker linker_;
+  bool is_available_;
+  std::map<std::vector<fatbin_entry const*>, std::vector<finding>> known_;
+};
+
 int check(check_arguments const& arguments)
 {
   auto sources = arguments.sources;
@@ -248,14 +317,20 @@ int check(check_arguments const& arguments)
   auto const installed =
       lacks_library(inputs) ? read_libraries(search_path()) : std::vector<installed_library>{};
   auto const selected = select_libraries(installed, inputs);
-  auto results = run_checks(files, make_preflight_requests(arguments), installed, selected);
+  auto const requests = make_preflight_requests(arguments);
+  auto results = run_checks(files, requests, installed, selected);
+  link_checks links(arguments);
+  for (std::size_t index = 0; index < results.size(); ++index) {
+    auto const& request = requests[index % requests.size()];
+    links.add_to(results[index], linked_modules(files, results[index].library, request));
+  }
   check_plans(results, read_plans(files, selected), arguments.allow_calls);
   if (arguments.json)
     print_json("fatlink.check/1", results_to_json(results));
   else
     print_checks(results);
-  auto const links = [](check_result const& result) { return result.links(); };
-  return std::all_of(results.begin(), results.end(), links) ? k_done : k_refused;
+  auto const does_link = [](check_result const& result) { return result.links(); };
+  return std::all_of(results.begin(), results.end(), does_link) ? k_done : k_refused;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "fatlink/input.hpp"
 #include "fixtures.hpp"
+#include "nvjitlink/link_input.hpp"
 
 using namespace fatlink;
 using fixtures::finding_ids;
@@ -255,4 +256,53 @@ TEST(Preflight, ListsAThousandUnknownKernelsAndCountsTheRest)
   for (int i = 0; i < 1100; ++i) request.kernels.push_back("kernel_" + std::to_string(i));
   auto const findings = preflight(many_modules(2), request);
   EXPECT_EQ(count_of(finding_id::unknown_kernel, findings), 1001U);
+}
+
+namespace {
+
+/// A module for sm_75 by the compiler `compiler`, whose weak function f adds `summand`.
+fatbin weak_module(std::string const& name, std::string const& compiler, std::string const& summand)
+{
+  auto const text = "// Compiler Build ID: " + compiler +
+                    "\n.version 9.0\n.target sm_75\n.address_size 64\n"
+                    ".weak .func f(.param .b64 f_param_0)\n{\nadd.f32 %f1, %f1, " +
+                    summand + ";\nret;\n}\n.visible .func user_of_" + name + "() { ret; }\n";
+  auto const input = detail::link_input::from_ptx(text, target(75), name);
+  return fatbin::from_bytes(byte_buffer(input.bytes().begin(), input.bytes().end()), name);
+}
+
+std::vector<finding> weak_mismatches(fatbin const& first, fatbin const& second)
+{
+  std::array const inputs{first, second};
+  auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  std::erase_if(findings, [](finding const& one) { return one.id != finding_id::weak_mismatch; });
+  return findings;
+}
+
+}  // namespace
+
+TEST(Preflight, RefusesWeakCodeOfOneCompilerThatDiffers)
+{
+  auto const findings = weak_mismatches(weak_module("a", "CL-1", "0f40000000"),
+                                        weak_module("b", "CL-1", "0f40400000"));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, severity::error);
+  EXPECT_EQ(findings[0].files, (std::vector<std::string>{"a", "b"}));
+  EXPECT_THAT(findings[0].message, HasSubstr("a and b define f with different code"));
+}
+
+TEST(Preflight, AcceptsWeakCodeThatIsEqual)
+{
+  EXPECT_THAT(weak_mismatches(weak_module("a", "CL-1", "0f40000000"),
+                              weak_module("b", "CL-2", "0f40000000")),
+              IsEmpty());
+}
+
+TEST(Preflight, WarnsOfWeakCodeOfOtherCompilersThatDiffers)
+{
+  auto const findings = weak_mismatches(weak_module("a", "CL-1", "0f40000000"),
+                                        weak_module("b", "CL-2", "0f40400000"));
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].severity, severity::warning);
+  EXPECT_THAT(findings[0].message, HasSubstr("compiled by different compilers"));
 }

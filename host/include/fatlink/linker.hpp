@@ -95,6 +95,12 @@ class linker {
   /// As above, of modules: all of them are linked.
   linked_image link(std::span<fatbin const> inputs, link_options const& options);
 
+  /// What link() finds in `inputs`, modules, by additional links after preflight: about types that
+  /// preflight cannot read, and inline functions of one name that differ. Errors would stop link().
+  /// Does not ask the cache; `options.emit` has no effect. @throws what link() throws;
+  /// refused_error only if preflight found an error.
+  std::vector<finding> check(std::span<fatbin const> inputs, link_options const& options);
+
   /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for
   /// hosts with this nvJitLink, one for hosts without any.
   /// @throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be

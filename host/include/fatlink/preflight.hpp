@@ -42,6 +42,7 @@ enum class finding_id {
   missing_hook,        ///< a hook that no input defines
   missing_variable,    ///< a variable that no input defines
   duplicate_symbol,    ///< a symbol that two inputs define
+  weak_mismatch,       ///< inline code of one name that differs between two inputs
   unknown_kernel,      ///< no input has the kernel
   unknown_variable,    ///< no input defines the variable
   signature_mismatch,  ///< declarations or definitions of one symbol with different types

@@ -162,7 +162,8 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
 
 
 def check(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> list[Finding]:
-    """Checks `inputs` for a link as link() would make it, without making it and without CUDA: a list of Finding, errors first."""
+    """Checks `inputs` for a link as link() would make it, without making it and without CUDA: a list of Finding, errors first.
+    What only links show (types that no PTX states, inlined functions of one name in several inputs) link() compares."""
     inputs = as_inputs(inputs)
     settings = link_options(target, mode, options)
     handle = output()

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "linker/reachable_functions.hpp"
-#include "nvjitlink/link_input.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
@@ -94,24 +93,6 @@ class call_reader {
   std::vector<std::pair<std::string, ptx_function>> calls_;
 };
 
-/// Whether an input's definition may replace one that no PTX shows.
-bool may_replace(std::vector<fatbin> const& inputs, link_options const& options)
-{
-  auto const choice = choice_of(options);
-  for (auto const& definer : inputs) {
-    if (is_opaque(definer, choice)) return inputs.size() > 1;
-    auto const& functions = interface_of(definer, choice).definitions;
-    for (auto const& other_input : inputs) {
-      if (&other_input == &definer) continue;
-      function_names const names(interface_of(other_input, choice));
-      if (!std::all_of(functions.begin(), functions.end(),
-                       [&](ptx_function const& function) { return names.contains(function.name); }))
-        return true;
-    }
-  }
-  return false;
-}
-
 /// The names that each input defines, in the order of the inputs.
 std::vector<name_set> definitions_of(std::vector<fatbin> const& inputs, link_options const& options)
 {
@@ -167,19 +148,8 @@ std::vector<mismatched_call> find_mismatched_calls(std::string_view ptx, std::st
 }
 
 std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options const& options,
-                                 link_function const& link)
+                                 std::string_view ptx)
 {
-  if (options.mode != link_mode::lto || !may_replace(inputs, options)) return {};
-  auto texts = check_options(inputs, options);
-  texts.insert(texts.end(), {"-O0", "-ptx"});
-  std::vector<link_input> parts;
-  for (auto const& input : inputs)
-    if (auto const& entry = *linked_entry(input, choice_of(options));
-        entry.kind == entry_kind::ltoir)
-      parts.push_back(link_input::write(input, entry));
-  auto const product = link(parts, texts, image_kind::ptx);
-  std::string_view const ptx(reinterpret_cast<char const*>(product.bytes.data()),
-                             product.bytes.size());
   auto const calls = find_mismatched_calls(ptx, "the linked PTX");
   if (calls.empty()) return {};
   auto const definitions = definitions_of(inputs, options);

@@ -2,7 +2,7 @@
 // Finds calls whose type differs from the function that an LTO link chose for their name. nvcc
 // inlines a small `inline` function and removes it from the PTX, but the LTO-IR keeps it as a weak
 // definition. A strong definition of that name in another input replaces it, whatever its type, and
-// nvJitLink reports nothing. A link of all inputs to PTX without optimisation shows the difference:
+// nvJitLink reports nothing. A link of all inputs to PTX without optimization shows the difference:
 // the function is called by its address, through a .callprototype of another type. Measured with
 // nvJitLink 13.0. Types of one width, such as float and int, are not distinguished.
 #pragma once
@@ -13,7 +13,6 @@
 
 #include "fatlink/linker.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "linker/link_function.hpp"
 
 namespace fatlink::detail {
 
@@ -26,10 +25,9 @@ struct mismatched_call {
 /// function. @throws file_error `ptx` is not valid PTX; names `name`.
 std::vector<mismatched_call> find_mismatched_calls(std::string_view ptx, std::string_view name);
 
-/// Checks the calls by an additional link. It is needed only if an input is opaque, or a readable
-/// input defines a function that the PTX of another input does not mention. Returns only
-/// signature-mismatch errors. @throws link_error the additional link failed.
+/// Checks the calls in `ptx`, the result of unoptimized_link() of all `inputs`. Returns only
+/// signature-mismatch errors. @throws file_error as find_mismatched_calls().
 std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options const& options,
-                                 link_function const& link);
+                                 std::string_view ptx);
 
 }  // namespace fatlink::detail

@@ -45,17 +45,11 @@ bool is_linked_as_sass(std::vector<std::string> const& names, std::vector<fatbin
   });
 }
 
-/// The text of a warning in linked_image::warnings.
-std::string describe(finding const& warning)
-{
-  return detail::format("{} [{}]", warning.message, to_string(warning.id));
-}
-
 void warn_of_unused_archives(std::vector<input> const& inputs, std::vector<fatbin> const& modules,
                              linked_image& image)
 {
   for (auto const& warning : detail::unused_archives(inputs, modules))
-    image.warnings.push_back(describe(warning));
+    image.warnings.push_back(detail::describe_warning(warning));
 }
 
 /// Whether a link passes on a warning of preflight. Not compared-by-link, because check_calls()
@@ -113,7 +107,7 @@ class linker::session {
     if (detail::has_error(findings)) throw refused_error(options_.target, findings);
     for (auto const& finding : findings)
       if (is_repeated_by_link(finding, inputs_, options_))
-        image_.warnings.push_back(describe(finding));
+        image_.warnings.push_back(detail::describe_warning(finding));
   }
 
   void link_or_fetch()
@@ -229,6 +223,17 @@ linked_image linker::link(std::span<fatbin const> inputs, link_options const& op
   if (options.emit == image_kind::ptx_set) detail::check_reference_device(inputs);
   std::vector const modules(inputs.begin(), inputs.end());
   return session(*state_, modules, options).link();
+}
+
+std::vector<finding> linker::check(std::span<fatbin const> inputs, link_options const& options)
+{
+  detail::cancellation_guard const guard;
+  if (!state_) detail::refuse_moved_linker();
+  detail::check_arguments(inputs, options);
+  std::vector const modules(inputs.begin(), inputs.end());
+  auto const findings = preflight(modules, detail::request_of(options));
+  if (detail::has_error(findings)) throw refused_error(options.target, findings);
+  return detail::check_with_nvjitlink(*state_, modules, options, state_->locate_nvjitlink());
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,

@@ -3,6 +3,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "linker/nvjitlink_options.hpp"
+#include "nvjitlink/link_input.hpp"
 #include "preflight/linked_entry.hpp"
 
 namespace fatlink::detail {
@@ -26,14 +27,24 @@ std::vector<std::string> check_options(std::vector<fatbin> const& inputs,
   return nvjitlink_options(inputs, check);
 }
 
-ptx_interface read_reachable(fatbin const& input, link_options const& options,
+std::string unoptimized_link(std::vector<fatbin const*> const& inputs, link_options const& options,
                              std::vector<std::string> texts, link_function const& link)
 {
   texts.insert(texts.end(), {"-O0", "-ptx"});
-  auto const product = link({link_input::write(input, *linked_entry(input, choice_of(options)))},
-                            texts, image_kind::ptx);
-  return read_linked_interface(
-      {reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size()}, input.name());
+  std::vector<link_input> parts;
+  for (auto const* input : inputs)
+    if (auto const& entry = *linked_entry(*input, choice_of(options));
+        entry.kind == entry_kind::ltoir)
+      parts.push_back(link_input::write(*input, entry));
+  auto const product = link(parts, texts, image_kind::ptx);
+  return {reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size()};
+}
+
+ptx_interface read_reachable(fatbin const& input, link_options const& options,
+                             std::vector<std::string> texts, link_function const& link)
+{
+  return read_linked_interface(unoptimized_link({&input}, options, std::move(texts), link),
+                               input.name());
 }
 
 }  // namespace fatlink::detail

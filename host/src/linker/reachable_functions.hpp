@@ -25,6 +25,12 @@ ptx_interface read_linked_interface(std::string_view linked, std::string_view na
 std::vector<std::string> check_options(std::vector<fatbin> const& inputs,
                                        link_options const& options);
 
+/// The PTX of an additional link of the LTO-IR of `inputs`, in this order, without optimization: it
+/// shows the functions that the kernels call, none of them inlined but `__forceinline__` ones.
+/// `texts`: the result of check_options(). @throws link_error the link failed.
+std::string unoptimized_link(std::vector<fatbin const*> const& inputs, link_options const& options,
+                             std::vector<std::string> texts, link_function const& link);
+
 /// The interface that the kernels of `input` use. `texts`: the result of check_options().
 /// @throws link_error the link failed.
 ptx_interface read_reachable(fatbin const& input, link_options const& options,

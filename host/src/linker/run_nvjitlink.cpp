@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "link_helper/idle_time.hpp"
-#include "linker/check_calls.hpp"
 #include "linker/check_opaque_types.hpp"
+#include "linker/compare_orders.hpp"
 #include "linker/find_duplicates.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/nvjitlink_options.hpp"
@@ -52,14 +52,14 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
   if (!findings.empty()) throw refused_error(options.target, preflight(inputs, request));
 }
 
-/// The errors that additional links show, of what preflight could not read.
+/// What additional links show, of what preflight could not read.
 std::vector<finding> check_by_links(std::vector<fatbin> const& inputs, link_options const& options,
                                     link_function const& link)
 {
   auto findings = find_unknown_symbols(inputs, options, link);
   if (findings.empty()) findings = check_opaque_types(inputs, options, link);
   if (findings.empty()) findings = find_ignored_duplicates(inputs, options, link);
-  if (findings.empty()) findings = check_calls(inputs, options, link);
+  if (findings.empty()) findings = compare_orders(inputs, options, link);
   return findings;
 }
 
@@ -69,7 +69,10 @@ link_product check_and_link(std::vector<fatbin> const& inputs, link_options cons
 try {
   auto findings = check_by_links(inputs, options, link);
   if (has_error(findings)) throw refused_error(options.target, std::move(findings));
-  return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  auto product =
+      link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  for (auto const& warning : findings) product.warnings.push_back(describe_warning(warning));
+  return product;
 } catch (link_error const& failed) {
   auto findings = find_reported_duplicate(failed.details().log, inputs, options, link);
   if (findings.empty())
@@ -101,8 +104,12 @@ std::vector<std::string> helper_warnings(helper_hello const& hello)
   return warnings;
 }
 
+/// What is done with an open nvJitLink.
+using link_user = std::function<link_product(link_function const&)>;
+
 nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> const& inputs,
-                            link_options const& options, nvjitlink_file const& file)
+                            link_options const& options, nvjitlink_file const& file,
+                            link_user const& use)
 {
   stopwatch watch;
   auto const is_named = !linker.settings.nvjitlink.empty();
@@ -120,15 +127,14 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
                     .open_ms = watch.lap(),
                     .warnings = helper_warnings(hello)};
   refuse_toolkits(inputs, options, {hello.major, hello.minor});
-  run.product =
-      check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
-        return helper.link(make_request(parts, texts, emit), limit);
-      });
+  run.product = use([&](auto const& parts, auto const& texts, image_kind emit) {
+    return helper.link(make_request(parts, texts, emit), limit);
+  });
   return run;
 }
 
 nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
-                       link_options const& options)
+                       link_options const& options, link_user const& use)
 {
   process_end_guard const guard;
   stopwatch watch;
@@ -137,11 +143,18 @@ nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
       .product = {}, .identity = nvjitlink->identity(), .open_ms = watch.lap(), .warnings = {}};
   refuse_toolkits(inputs, options, {nvjitlink->major(), nvjitlink->minor()});
   process_end_guard::watch_exit();
-  run.product =
-      check_and_link(inputs, options, [&](auto const& parts, auto const& texts, image_kind emit) {
-        return link_in_process(*nvjitlink, parts, texts, emit);
-      });
+  run.product = use([&](auto const& parts, auto const& texts, image_kind emit) {
+    return link_in_process(*nvjitlink, parts, texts, emit);
+  });
   return run;
+}
+
+nvjitlink_run run(linker_state& linker, std::vector<fatbin> const& inputs,
+                  link_options const& options, nvjitlink_file const& file, link_user const& use)
+{
+  return linker.settings.isolation == isolation::helper
+             ? run_in_helper(linker, inputs, options, file, use)
+             : run_here(linker, inputs, options, use);
 }
 
 }  // namespace
@@ -149,9 +162,24 @@ nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
 nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file)
 {
-  return linker.settings.isolation == isolation::helper
-             ? run_in_helper(linker, inputs, options, file)
-             : run_here(linker, inputs, options);
+  return run(linker, inputs, options, file,
+             [&](link_function const& link) { return check_and_link(inputs, options, link); });
+}
+
+std::vector<finding> check_with_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
+                                          link_options const& options, nvjitlink_file const& file)
+{
+  std::vector<finding> findings;
+  (void)run(linker, inputs, options, file, [&](link_function const& link) {
+    findings = check_by_links(inputs, options, link);
+    return link_product{};
+  });
+  return findings;
+}
+
+std::string describe_warning(finding const& warning)
+{
+  return detail::format("{} [{}]", warning.message, to_string(warning.id));
 }
 
 bool has_error(std::vector<finding> const& findings)

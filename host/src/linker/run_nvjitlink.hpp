@@ -23,6 +23,14 @@ struct nvjitlink_run {
 nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file);
 
+/// What link() finds by additional links before it links `inputs`, which passed preflight.
+/// @throws what linker::link throws.
+std::vector<finding> check_with_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
+                                          link_options const& options, nvjitlink_file const& file);
+
+/// The text of a warning in linked_image::warnings.
+std::string describe_warning(finding const& warning);
+
 /// Whether `findings` contain an error, which stops a link.
 bool has_error(std::vector<finding> const& findings);
 

@@ -27,6 +27,7 @@ constexpr std::array k_ids{
     named_id{finding_id::missing_hook, "missing-hook"},
     named_id{finding_id::missing_variable, "missing-variable"},
     named_id{finding_id::duplicate_symbol, "duplicate-symbol"},
+    named_id{finding_id::weak_mismatch, "weak-mismatch"},
     named_id{finding_id::unknown_kernel, "unknown-kernel"},
     named_id{finding_id::unknown_variable, "unknown-variable"},
     named_id{finding_id::signature_mismatch, "signature-mismatch"},

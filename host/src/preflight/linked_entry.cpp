@@ -126,13 +126,17 @@ bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept
          find_ptx_of(input, *entry) == nullptr;
 }
 
+fatbin_entry const* detail::readable_entry(fatbin const& input, entry_choice const& choice) noexcept
+{
+  auto const* linked = linked_entry(input, choice);
+  if (linked == nullptr) return find_readable(input, choice.target);
+  return linked->kind == entry_kind::ltoir ? find_ptx_of(input, *linked) : linked;
+}
+
 ptx_interface const& interface_of(fatbin const& input, entry_choice const& choice)
 {
   static detail::immortal<ptx_interface const> const empty;
-  auto const* linked = linked_entry(input, choice);
-  auto const* readable = linked == nullptr                   ? find_readable(input, choice.target)
-                         : linked->kind == entry_kind::ltoir ? find_ptx_of(input, *linked)
-                                                             : linked;
+  auto const* readable = detail::readable_entry(input, choice);
   return readable == nullptr ? empty.get() : input.interface(*readable);
 }
 

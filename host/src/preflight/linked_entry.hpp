@@ -19,6 +19,9 @@ entry_choice choice_of(Request const& request) noexcept
 /// that link as calls if the choice allows them.
 std::span<entry_kind const> kinds_of(entry_choice const& choice) noexcept;
 
+/// The entry whose interface interface_of() returns: PTX or SASS; null if there is none.
+fatbin_entry const* readable_entry(fatbin const& input, entry_choice const& choice) noexcept;
+
 /// The kind of entry that `mode` is for.
 entry_kind kind_of(link_mode mode) noexcept;
 

@@ -101,9 +101,11 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_unused(described, symbols, findings);
   detail::check_replacements(described, symbols, request, findings);
   detail::check_duplicates(described, symbols, findings);
+  detail::check_weak_code(described, symbols, request, findings);
   detail::check_float_flags(described, request, findings);
   detail::check_toolkits(inputs, request, findings);
   drop_consequences(findings, finding_id::contract_mismatch, finding_id::signature_mismatch);
+  drop_consequences(findings, finding_id::signature_mismatch, finding_id::weak_mismatch);
   drop_consequences(findings, finding_id::removed_functions, finding_id::no_ltoir);
   drop_consequences(findings, finding_id::unused_input, finding_id::compared_by_link);
   std::stable_sort(findings.begin(), findings.end(),

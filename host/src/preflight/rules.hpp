@@ -125,6 +125,17 @@ void check_replacements(preflight_inputs const& inputs, symbol_index const& symb
 void check_unused(preflight_inputs const& inputs, symbol_index const& symbols,
                   std::vector<finding>& findings);
 
+// weak_code.cpp: weak definitions of one name
+
+/// weak-mismatch: the weak definitions that two inputs have of `symbol` differ. A warning for code
+/// of CUDA's own headers, of which versions differ without harm; an error for all other code.
+finding weak_mismatch(std::string const& symbol, std::string const& a, std::string const& b);
+/// weak-mismatch: inline functions, templates and inline variables that the PTX of two inputs shows
+/// with different code. In ptx mode a warning where other compilers, or targets, may be the reason;
+/// an lto link compares those itself (compare_orders.hpp).
+void check_weak_code(preflight_inputs const& inputs, symbol_index const& symbols,
+                     preflight_request const& request, std::vector<finding>& findings);
+
 // toolkits.cpp: versions
 
 /// toolkit-too-new, toolkit-major; nothing without `request.linker`.

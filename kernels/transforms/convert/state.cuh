@@ -6,7 +6,7 @@ struct conversion_state {
   float scale;
 };
 
-__device__ inline float scale_of(void const* state)
+static __device__ float scale_of(void const* state)
 {
   return state == nullptr ? 1.0F : static_cast<conversion_state const*>(state)->scale;
 }

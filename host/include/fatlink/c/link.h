@@ -59,7 +59,8 @@ FATLINK_C_API fatlink_error* fatlink_link(fatlink_linker* linker,
                                           fatlink_input const* const* inputs, size_t count,
                                           fatlink_link_options const* options,
                                           fatlink_image** image);
-/** Checks `inputs` for this link without making it, and without CUDA. Findings do not make the call
+/** Checks `inputs` for this link without making it, and without CUDA. Only fatlink_link compares
+    what no PTX shows: some types, and inlined functions of one name. Findings do not make the call
     fail; check is_error of each. Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_check(fatlink_input const* const* inputs, size_t count,
                                            fatlink_link_options const* options,
