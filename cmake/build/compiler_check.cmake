@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+compiler_check
+--------------
+Stops the configuration with a compiler that vectorises the reference device's integer arithmetic wrongly, as g++ 12 does
+in one form that the reference device therefore does not use (compiler_check.cpp). Not when cross-compiling.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT DEFINED FATLINK_HAS_SOUND_COMPILER)
+  try_run(status is_compiled "${CMAKE_BINARY_DIR}/compiler_check" "${CMAKE_CURRENT_LIST_DIR}/compiler_check.cpp"
+    COMPILE_DEFINITIONS -O3 -DNDEBUG "-I${PROJECT_SOURCE_DIR}/host/src" CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
+    COMPILE_OUTPUT_VARIABLE output)
+  if(NOT is_compiled)
+    message(FATAL_ERROR "fatlink: ${CMAKE_CXX_COMPILER} does not compile compiler_check.cpp; "
+                        "fatlink needs g++ 12 or newer.\n${output}")
+  elseif(NOT status EQUAL 0)
+    message(FATAL_ERROR
+      "fatlink: ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) computes integers wrongly where "
+      "it vectorises (compiler_check.cpp). Use another compiler, or -DCMAKE_CXX_FLAGS=-fno-tree-vectorize.")
+  endif()
+  set(FATLINK_HAS_SOUND_COMPILER TRUE CACHE INTERNAL "The compiler vectorises integer arithmetic correctly")
+endif()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fatlink is not configured with a compiler that computes wrongly."""
+import re
+import unittest
+
+from build_side import BUILD, SOURCE, BuildSide
+
+FLAGS = "-DFATLINK_SHOW_THE_ERROR -Wno-shift-count-overflow"
+
+
+class CompilerCheck(BuildSide):
+    def configured(self, flags):
+        cache = (BUILD / "CMakeCache.txt").read_text()
+        compiler, toolkit = (re.search(rf"(?m)^{name}:\w+=(.+)$", cache).group(1)
+                             for name in ("CMAKE_CXX_COMPILER", "CUDAToolkit_NVCC_EXECUTABLE"))
+        return self.cmake("-S", SOURCE, "-B", "b", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
+                          f"-DCUDAToolkit_ROOT={toolkit.rsplit('/bin/', 1)[0]}", "-DFATLINK_BUILD_TESTS=OFF",
+                          "-DFATLINK_BUILD_KERNELS=OFF", f"-DCMAKE_CXX_FLAGS={flags}")
+
+    def test_stops_the_configuration_and_names_the_compiler_and_a_remedy(self):
+        done = self.configured(FLAGS)
+        if done.returncode == 0:
+            self.skipTest("this compiler does not have the error of g++ 12")
+        said = " ".join(done.stderr.split())
+        self.assertRegex(said, r"fatlink: \S+ \(GNU 12[.0-9]+\) computes integers wrongly where it vectorises")
+        self.assertIn("Use another compiler, or -DCMAKE_CXX_FLAGS=-fno-tree-vectorize.", said)
+        again = self.configured(f"{FLAGS} -fno-tree-vectorize")
+        self.assertEqual(again.returncode, 0, again.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
