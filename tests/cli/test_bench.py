@@ -236,7 +236,8 @@ class Kernels(BenchTest):
         library = self.compile("own", "\n".join([hook, *(kernel.replace("apply_transform", name) for name in ("one", "other"))]))
         self.assert_fails(2, "bench", *SHORT, "--library", library, says=["own.fatbin has 2 kernels"],
                           hint="pass --kernel one or --kernel other")
-        report = self.bench("--library", library, "--kernel", "other", "--kernel", "one", "--resources", "--mode", "lto")
+        report = self.bench("--library", library, "--kernel", "other", "--kernel", "one", "--resources", "--mode", "lto",
+                            "--only", "links")
         self.assertEqual(report["kernel"], "other")
         self.assertEqual({kernel["kernel"] for kernel in report["links"][0]["resources"]}, {"one", "other"})
 
@@ -246,28 +247,28 @@ class Options(BenchTest):
         self.assert_fails(2, "bench", "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
 
     def test_links_are_measured_with_the_options(self):
-        report = self.bench("--mode", "lto", "--ftz", "1", "--kernel", "apply_transform")
+        report = self.bench("--mode", "lto", "--ftz", "1", "--kernel", "apply_transform", "--only", "links")
         self.assertEqual(modes_of(report), ["lto"])
 
     def test_resources_are_those_of_the_links(self):
-        report = self.bench("--max-registers", "32", "--resources")
+        report = self.bench("--max-registers", "32", "--resources", "--only", "links")
         for row in report["links"]:
             (kernel,) = row["resources"]
             self.assertEqual(kernel["kernel"], "apply_transform")
             self.assertLessEqual(kernel["registers"], 32)
-        self.assertNotIn("resources", self.bench()["links"][0])
+        self.assertNotIn("resources", self.bench("--only", "links")["links"][0])
 
     def test_the_text_shows_the_resources_of_each_mode(self):
-        text = self.fatlink("bench", *SHORT, "--resources").stdout
+        text = self.fatlink("bench", *SHORT, "--resources", "--only", "links").stdout
         for mode in ("ptx", "lto"):
             self.assertRegex(text, rf"\nThe {mode} link:\n  apply_transform: \d+ registers; bytes: \d+ stack, ")
 
     def test_a_call_is_refused_in_lto_mode_only_where_inlining_is_required(self):
-        self.assertEqual(modes_of(self.bench("--require-inlined")), ["ptx", "lto"])
+        self.assertEqual(modes_of(self.bench("--require-inlined", "--only", "links")), ["ptx", "lto"])
         self.assert_fails(4, "bench", *SHORT, "--mode", "lto", "-O0", "--require-inlined", says=["user_transform"])
 
     def test_the_start_of_run_is_measured_in_lto_mode(self):
-        self.assertEqual(verbs_of(self.bench("--transform", SHARE / "gelu.fatbin")), ["link", "run"])
+        self.assertEqual(verbs_of(self.bench("--transform", SHARE / "gelu.fatbin", "--only", "starts")), ["link", "run"])
 
     def test_a_time_limit_out_of_range_is_refused(self):
         self.assert_fails(2, "bench", "--link-timeout", "601", says=["--link-timeout: '601' is not a number of seconds"])

@@ -7,6 +7,7 @@ import pathlib
 import unittest
 
 from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
+from run_tests import long_test
 
 TOOLKITS = pathlib.Path(__file__).parent.parent / "fixtures" / "toolkits"
 RELU = SHARE / "relu_poly.fatbin"
@@ -52,8 +53,9 @@ class Check(AnyStatus):
             self.assertIn(f"[{one}]", ran.stderr)
         return ids, linked.stderr
 
-    def test_wrong_types_by_hand_run_nvcc(self):
-        for name, (source, finding) in WRONG.items():
+    def assert_wrong_types_are_refused(self, *names):
+        for name in names:
+            source, finding = WRONG[name]
             wrong = self.compile("wrong", PRELUDE + f'extern "C" __device__ {source}')
             for mode in ("ptx", "lto"):
                 with self.subTest(type=name, mode=mode):
@@ -62,21 +64,28 @@ class Check(AnyStatus):
                     self.assertIn("apply_transform.fatbin declares (b32) user_transform(b32) and", text)
                     self.assertIn("wrong.fatbin defines", text)
 
+    def test_wrong_types_by_hand_run_nvcc(self):
+        self.assert_wrong_types_are_refused("double(double)", "float(float, float)", "struct by value")
+
+    @long_test  # the test above has the other types
+    def test_more_wrong_types_by_hand_run_nvcc(self):
+        self.assert_wrong_types_are_refused("float(const float*)", "void(float)", "float()")
+
     def test_a_type_that_the_ptx_cannot_tell_is_reported_uncontracted(self):
         wrong = self.compile("wrong", 'extern "C" __device__ float user_transform(int x) { return 1; }')
         for mode in ("ptx", "lto"):
             said = self.fatlink_json("check", "--mode", mode, LIBRARY, wrong)
             self.assertEqual([f["id"] for f in said["targets"][0]["findings"]], ["uncontracted", "unverified-bytes"])
 
-    def test_wrong_types_built_against_another_contract_version(self):
+    def assert_another_contract_version_is_refused(self, *names):
         ident = {"fatlink": 1, "contract": "apply_transform", "version": 2, "header_sha256": "0" * 64,
                  "toolkit": "13.0.88", "float": "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"}
         text = base64.b64encode(json.dumps(ident, separators=(",", ":")).encode()).decode()
         sources = {name: source for name, (source, _) in WRONG.items()}
         sources["int(int)"] = "int user_transform(int x) { return x; }"
         sources["float(float)"] = "float user_transform(float x) { return x; }"
-        for name, source in sources.items():
-            wrong = self.compile("wrong", PRELUDE + f'extern "C" __device__ {source}',
+        for name in names or sources:
+            wrong = self.compile("wrong", PRELUDE + f'extern "C" __device__ {sources[name]}',
                                  "-dlto", "-arch=sm_75", f"-Xfatbin=-ident={text}")
             for mode in ("ptx", "lto"):
                 with self.subTest(type=name, mode=mode):
@@ -84,6 +93,13 @@ class Check(AnyStatus):
                     self.assertEqual(ids[0], "contract-mismatch")
                     self.assertIn("apply_transform/1", text_said)
                     self.assertIn("apply_transform/2", text_said)
+
+    def test_wrong_types_built_against_another_contract_version(self):
+        self.assert_another_contract_version_is_refused("double(double)", "int(int)", "float(float)")
+
+    @long_test  # the test above has three of them
+    def test_all_types_built_against_another_contract_version(self):
+        self.assert_another_contract_version_is_refused()
 
     def test_a_mangled_definition_and_a_variable_are_no_definition(self):
         mangled = self.compile("mangled", "__device__ float user_transform(float x) { return x; }")

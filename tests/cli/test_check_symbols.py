@@ -4,6 +4,7 @@ import json
 import unittest
 
 from fatlink_cli import CliTest
+from run_tests import long_test
 
 KERNEL = ('extern "C" __device__ float user_transform(float);\n'
           'extern "C" __global__ void apply_transform(float const* in, float* out, unsigned long n) {{\n'
@@ -60,12 +61,12 @@ class Functions(SymbolsTest):
         same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
         self.assert_links(library, same)
 
-    def test_a_default_that_nvcc_inlined_and_a_definition_of_another_type_do_not_link(self):
+    def assert_inlined_default_is_compared(self, *types):
+        """With definitions of these types: result and parameters."""
         library = self.compile("library", 'extern "C" inline __device__ float post(float x) { return x * 2; }\n' +
                                KERNEL.format("post(user_transform(in[i]))"))
         hook = TRANSFORM.format("x + 1")
-        for result, parameters in (("double", "double x"), ("float", "float x, float y"), ("float", "const float* x"),
-                                   ("long", "long x"), ("void", "float x")):
+        for result, parameters in types:
             value = "" if result == "void" else "*x" if "*" in parameters else "x * 3"
             wrong = self.compile("wrong", f'{hook}extern "C" __device__ {result} post({parameters}) {{ return {value}; }}')
             failed = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, wrong, status=4)
@@ -73,6 +74,13 @@ class Functions(SymbolsTest):
                              r"\(b32\) post\(b32\), .*\[signature-mismatch\]")
         same = self.compile("same", hook + 'extern "C" __device__ float post(float x) { return x * 3; }')
         self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", library, same, status=0)
+
+    def test_a_default_that_nvcc_inlined_and_a_definition_of_another_type_do_not_link(self):
+        self.assert_inlined_default_is_compared(("double", "double x"), ("float", "float x, float y"))
+
+    @long_test  # the test above has two types
+    def test_a_default_that_nvcc_inlined_and_definitions_of_more_types_do_not_link(self):
+        self.assert_inlined_default_is_compared(("float", "const float* x"), ("long", "long x"), ("void", "float x"))
 
     def test_a_default_that_nvcc_inlined_is_compared_whoever_defines_it_and_however(self):
         default = "inline __device__ float post(float x) { return x * 2; }\n"
@@ -120,16 +128,24 @@ class Functions(SymbolsTest):
         library = self.compile("library", kernel + KERNEL.format("user_transform(in[i])"))
         self.assert_links(library, self.compile("other", kernel + TRANSFORM.format("x")))
 
-    def test_char_short_bool_and_int_for_a_float_are_told_by_the_instructions(self):
+    def assert_told_by_the_instructions(self, parameters, results):
+        """Of a hook of a float: parameters, with the type that their code reads, and results of these types."""
         library = self.compile("library", KERNEL.format("user_transform(in[i])"))
-        for name, read in (("char", "s8"), ("unsigned char", "u8"), ("short", "u16"), ("bool", "s8")):
+        for name, read in parameters:
             wrong = self.compile("wrong", f'extern "C" __device__ float user_transform({name} x) {{ return x; }}')
             self.assert_refused("signature-mismatch", library, wrong,
                                 says=["declares (f32) user_transform(f32)", f"defines (f32) user_transform({read})"])
-        for name in ("int", "char", "bool"):
+        for name in results:
             wrong = self.compile("wrong", f'extern "C" __device__ {name} user_transform(float x) {{ return x > 1; }}')
             self.assert_refused("signature-mismatch", library, wrong,
                                 says=["declares (f32) user_transform(f32)", "defines (b32) user_transform(f32)"])
+
+    def test_char_short_bool_and_int_for_a_float_are_told_by_the_instructions(self):
+        self.assert_told_by_the_instructions([("char", "s8"), ("short", "u16"), ("bool", "s8")], ["int"])
+
+    @long_test  # the test above has the other types
+    def test_unsigned_char_for_a_float_and_results_of_char_and_bool_are_told_by_the_instructions(self):
+        self.assert_told_by_the_instructions([("unsigned char", "u8")], ["char", "bool"])
 
     def test_int_and_float_that_the_instructions_do_not_tell_apart_are_reported(self):
         library = self.compile("library", KERNEL.format("user_transform(in[i])"))
@@ -188,30 +204,47 @@ class Variables(SymbolsTest):
         self.assert_links(library, self.define("same"))
         self.assert_links(library, self.define("aligned", scale="__device__ __align__(16) float scale;"))
 
-    def test_an_undefined_variable_is_refused_and_never_a_silent_zero(self):
+    def assert_undefined_is_refused(self, **shown):
+        """Variables, with what the refusal says that the library declares."""
         library = self.compile("library", self.DECLARED)
-        for name, text in {"scale": "global f32 scale", "offset": "const f32 offset", "table": "global b8 table[16]",
-                           "counter": "managed global u32 counter", "open_table": "global b8 open_table[]"}.items():
+        for name, text in shown.items():
             self.assert_refused("missing-variable", library, self.define("without", **{name: ""}),
                                 says=[f"library.fatbin declares {text}, which no input defines"], hint="define it")
+
+    def test_an_undefined_variable_is_refused_and_never_a_silent_zero(self):
+        self.assert_undefined_is_refused(scale="global f32 scale", counter="managed global u32 counter")
+        library = self.compile("library", self.DECLARED)
         self.assert_refused("missing-variable", library, self.define("private", scale="static __device__ float scale = 2;"))
+
+    @long_test  # the test above has other variables
+    def test_undefined_constants_and_arrays_are_refused(self):
+        self.assert_undefined_is_refused(offset="const f32 offset", table="global b8 table[16]",
+                                         open_table="global b8 open_table[]")
 
     def test_a_misspelt_variable_is_named(self):
         self.assert_refused("missing-variable", self.compile("library", self.DECLARED),
                             self.define("misspelt", scale="__device__ float scales = 2;"), hint="did you mean scales?")
 
-    def test_a_variable_of_another_type_size_space_or_alignment_is_refused(self):
+    def assert_others_are_refused(self, *others):
+        """Variables, with another definition and what the refusal says."""
         library = self.compile("library", self.DECLARED)
-        for name, other, says in (
-                ("scale", "__device__ int scale;", ["declares global f32 scale", "defines global u32 scale"]),
-                ("scale", "__device__ double scale;", ["declares global f32 scale", "defines global f64 scale"]),
-                ("scale", "__constant__ float scale;", ["declares global f32 scale", "defines const f32 scale"]),
-                ("scale", "__managed__ float scale;", ["defines managed global f32 scale"]),
-                ("counter", "__device__ int counter;", ["managed global u32 counter", "defines global u32 counter"]),
-                ("offset", "__device__ float offset;", ["declares const f32 offset", "defines global f32 offset"]),
-                ("table", "__device__ int table[5];", ["global b8 table[16]", "global b8 table[20]"]),
-                ("table", "__device__ char table[16];", ["global align 4 b8 table[16]", "global align 1 b8 table[16]"])):
+        for name, other, says in others:
             self.assert_refused("signature-mismatch", library, self.define("other", **{name: other}), says=says)
+
+    def test_a_variable_of_another_type_size_space_or_alignment_is_refused(self):
+        self.assert_others_are_refused(
+            ("scale", "__device__ int scale;", ["declares global f32 scale", "defines global u32 scale"]),
+            ("scale", "__constant__ float scale;", ["declares global f32 scale", "defines const f32 scale"]),
+            ("table", "__device__ int table[5];", ["global b8 table[16]", "global b8 table[20]"]),
+            ("table", "__device__ char table[16];", ["global align 4 b8 table[16]", "global align 1 b8 table[16]"]))
+
+    @long_test  # the test above has other types and spaces
+    def test_variables_of_more_types_and_spaces_are_refused(self):
+        self.assert_others_are_refused(
+            ("scale", "__device__ double scale;", ["declares global f32 scale", "defines global f64 scale"]),
+            ("scale", "__managed__ float scale;", ["defines managed global f32 scale"]),
+            ("counter", "__device__ int counter;", ["managed global u32 counter", "defines global u32 counter"]),
+            ("offset", "__device__ float offset;", ["declares const f32 offset", "defines global f32 offset"]))
 
     def test_a_function_of_the_name_of_a_variable_is_no_definition(self):
         self.assert_refused("missing-variable", self.compile("library", self.DECLARED),

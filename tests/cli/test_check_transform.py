@@ -6,6 +6,7 @@ import shutil
 import unittest
 
 from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
+from run_tests import long_test
 
 TWO_HOOKS = ('extern "C" __device__ float pre(float); extern "C" __device__ float post(float);\n'
              'extern "C" __global__ void two(float* x) { *x = post(pre(*x)); }\n')
@@ -70,6 +71,7 @@ class WithAContract(CheckTransform):
         self.assertEqual([self.errors(one) for one in judged], [["missing-hook"]] * 2)
         self.assertIn("did you mean user_transfrom? Rename the definition to user_transform", text)
 
+    @long_test  # test_removed_and_static_functions_are_errors_that_say_why has one without a contract
     def test_a_static_hook_does_not_link(self):
         static = HOOK.replace('extern "C"', "static")
         judged, _ = self.check(self.build("hidden", static), status=4)
@@ -142,6 +144,7 @@ class WithoutAContract(CheckTransform):
         self.assertIn('_Z14user_transformf is the C++ name of user_transform, which apply_transform calls: '
                       'declare the definition extern "C"', text)
 
+    @long_test  # test_a_cpp_name_is_told_to_be_extern_c has one outside of a namespace
     def test_a_function_in_a_namespace_is_told_to_be_extern_c(self):
         mangled = self.compile("mangled", "namespace own { " + HOOK.replace('extern "C" ', "") + "}\n")
         _, text = self.check(mangled, status=4)

@@ -49,11 +49,11 @@ class Compile(CompileCase):
         self.assertIn("contract none", done.stdout)
         self.assertIn("[uncontracted]", self.fatlink("check", LIBRARY, "out.fatbin").stdout)
 
-    def test_two_compiles_in_two_folders_give_the_same_bytes(self):
-        """With the lines of the source and of a header, too: their names in the line table have no folder."""
+    def assert_same_bytes_in_two_folders(self, *options):
+        """With the lines of the source and of a header: their names in the line table have no folder."""
         header = "#define ONE 1\n__device__ inline float half(float x)\n{ return 0.5F * x; }\n"
         source = '#include "half.h"\n' + HALF.replace("0.5F * x", "half(x)")
-        for words in ([], ["--line-info"], ["--line-info", "--arch", "75,90", "--sass", "90"]):
+        for words in options:
             made = set()
             for folder in ("one", "two/deep"):
                 (self.folder / folder / "include").mkdir(parents=True, exist_ok=True)
@@ -66,6 +66,13 @@ class Compile(CompileCase):
                 self.assertEqual(len(made), 1)
                 self.assertEqual(".file\t2 \"half.h\"" in self.ptx(), bool(words))
                 self.assertNotIn(str(self.folder).encode(), made.pop())
+
+    def test_two_compiles_in_two_folders_give_the_same_bytes(self):
+        self.assert_same_bytes_in_two_folders([], ["--line-info"])
+
+    @long_test  # the test above has one architecture
+    def test_two_compiles_in_two_folders_give_the_same_bytes_for_several_architectures(self):
+        self.assert_same_bytes_in_two_folders(["--line-info", "--arch", "75,90", "--sass", "90"])
 
     def test_writes_to_standard_output(self):
         self.compile_source("half.cu", HALF)
@@ -209,6 +216,9 @@ class Compile(CompileCase):
         self.compile_source("half.cu", text, "-I", "include", "--include-folder=more")
         self.assertIn("0f3F000000", self.ptx())
 
+    # By default test_compile_headers has a header of CUDA (Contracts.test_a_header_of_cuda) and one that a macro names
+    # (Names.test_a_header_that_a_macro_names_is_that_of_the_first_folder).
+    @long_test
     def test_headers_of_cuda_and_those_that_macros_of_cub_name(self):
         if not doctor()["nvrtc"]["headers"]:
             self.skipTest("no headers of CUDA on this machine")
@@ -396,11 +406,15 @@ class SourcesAsInputs(CompileCase):
         found = self.fatlink_json(*RUN, "--library", "library.cu", "--transform", "half.cu", "--print", "2", *CONTRACT)
         self.assertTrue(found["agree"])
 
-    def test_shipped_transforms_are_verified_when_nvrtc_compiles_them(self):
-        self.need_nvjitlink()
-        sources = [path for path in (self.source_folder() / "kernels/transforms").glob("*.cu")]
+    def shipped_sources(self, *names):
+        """All of apply_transform; or these."""
+        sources = {path.stem: path for path in (self.source_folder() / "kernels/transforms").glob("*.cu")}
         self.assertGreater(len(sources), 3)
-        for path in sources:
+        return [sources[name] for name in names or sources]
+
+    def assert_shipped_are_verified(self, *names):
+        self.need_nvjitlink()
+        for path in self.shipped_sources(*names):
             shutil.copy(path, self.folder)
             sidecar = json.loads((SHARE / f"{path.stem}.json").read_text())
             sidecar.pop("sha256", None)
@@ -409,7 +423,14 @@ class SourcesAsInputs(CompileCase):
                 found = self.fatlink_json(*RUN, "--transform", f"./{path.name}")
                 self.assertEqual([mode["verified"] for mode in found["modes"]], [True, True])
 
-    def assert_same_code(self, *links):
+    def test_shipped_transforms_are_verified_when_nvrtc_compiles_them(self):
+        self.assert_shipped_are_verified("gelu", "relu_poly")
+
+    @long_test  # the test above has two of them
+    def test_all_shipped_transforms_are_verified_when_nvrtc_compiles_them(self):
+        self.assert_shipped_are_verified()
+
+    def assert_same_code(self, links, *names):
         """Of transforms that NVRTC compiled and those that nvcc compiled, in these modes and for these targets."""
         self.need_nvjitlink()
         nvrtc = doctor()["nvrtc"]["version"]
@@ -417,8 +438,7 @@ class SourcesAsInputs(CompileCase):
         toolkit = shipped["entries"][0]["ident"]["toolkit"]
         if not f"{toolkit}.".startswith(f"{nvrtc}."):
             self.skipTest(f"the transforms were compiled by nvcc {toolkit}, this NVRTC is {nvrtc}")
-        folder = self.source_folder() / "kernels/transforms"
-        for path in folder.glob("*.cu"):
+        for path in self.shipped_sources(*names):
             self.fatlink("compile", path, *CONTRACT, "--arch", "75", "-o", "own.fatbin")
             for mode, target in links:
                 with self.subTest(transform=path.stem, mode=mode, target=target):
@@ -430,11 +450,11 @@ class SourcesAsInputs(CompileCase):
 
     def test_shipped_transforms_link_to_the_same_code_whether_nvrtc_or_nvcc_compiled_them(self):
         """So the one is as fast as the other on a GPU, whatever a GPU measures."""
-        self.assert_same_code(("lto", "sm_90"))
+        self.assert_same_code([("lto", "sm_90")], "gelu", "relu_poly")
 
-    @long_test  # the test above has LTO links for sm_90
+    @long_test  # the test above has LTO links of two of them for sm_90
     def test_shipped_transforms_link_to_the_same_code_in_other_modes_and_for_other_targets(self):
-        self.assert_same_code(("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120"))
+        self.assert_same_code([("lto", "sm_90"), ("ptx", "sm_90"), ("lto", "sm_80"), ("lto", "sm_120")])
 
     def source_folder(self):
         if not os.environ.get("FATLINK_SOURCE"):

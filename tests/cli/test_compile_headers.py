@@ -294,10 +294,17 @@ class StandardHeaders(HeaderCase):
                                     "struct pair { int x, y; }; __device__ std::size_t second() { return offsetof(pair, y); }\n"
                                     "#define FACTOR 3.0F\n" + FACTOR)
 
-    def test_are_known_in_every_standard(self):
-        for standard in ("c++03", "c++11", "c++14", "c++17", "c++20"):
+    def assert_are_known(self, *standards):
+        for standard in standards:
             self.assert_factor_is_three("#include <cstdint>\n#include <cstddef>\n__device__ std::size_t a; __device__ std::int8_t b;\n"
                                         "#define FACTOR 3.0F\n" + FACTOR, "--std", standard)
+
+    def test_are_known_in_every_standard(self):
+        self.assert_are_known("c++03", "c++20")
+
+    @long_test  # the test above has the oldest and the newest
+    def test_are_known_in_the_standards_between(self):
+        self.assert_are_known("c++11", "c++14", "c++17")
 
     def test_agree_with_those_of_cccl(self):
         self.need_cccl()

@@ -119,7 +119,7 @@ host.a           no-device-code   no member holds device code that can be linked
 def setUpModule():
     FormTest.files = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-forms-"))
     unittest.addModuleCleanup(shutil.rmtree, FormTest.files)
-    form_files.make(FormTest.files)
+    form_files.make(FormTest.files, "right", "double", "absent", with_others=True)
     edit_files(FormTest.files)
 
 
@@ -271,9 +271,16 @@ class Table(FormTest):
     def test_the_library_may_have_every_form_for_sm_80(self):
         self.assert_library_may_have_every_form("sm_80")
 
-    def test_the_shipped_library_takes_every_form_in_the_modes_that_it_has(self):
+    def assert_shipped_library_takes_every_form(self, target):
         self.assert_cells([([str(LIBRARY), f"right{row['form']}"], target, mode, row[mode], [f"right{row['form']}"])
-                           for row in rows(FORMS) for target in targets_of(row) for mode in ("ptx", "lto", "calls")])
+                           for row in rows(FORMS) if target in targets_of(row) for mode in ("ptx", "lto", "calls")])
+
+    def test_the_shipped_library_takes_every_form_in_the_modes_that_it_has(self):
+        self.assert_shipped_library_takes_every_form("sm_90")
+
+    @long_test  # the test above has sm_90
+    def test_the_shipped_library_takes_every_form_for_sm_80(self):
+        self.assert_shipped_library_takes_every_form("sm_80")
 
     def refusals(self, case):
         exceptions = {(row["files"], target): row for row in rows(EXCEPTIONS) for target in targets_of(row)}
@@ -290,7 +297,11 @@ class Table(FormTest):
     def test_double_of_double_is_refused_in_every_form(self):
         self.assert_cells(self.refusals("double"))
 
+    @long_test  # test_double_of_double_is_refused_in_every_form is refused alike
     def test_float_of_two_floats_is_refused_in_every_form(self):
+        form_files.make(self.folder, "right", "two")
+        for file in self.folder.glob("two*"):
+            shutil.copy(file, self.files)
         self.assert_cells(self.refusals("two"))
 
     def test_a_transform_without_the_hook_is_refused_in_every_form(self):

@@ -4,6 +4,7 @@ import concurrent.futures
 import unittest
 
 from fatlink_cli import HOOK, LIBRARY, CliTest
+from run_tests import long_test
 
 PRELUDE = "struct pair { float a, b; };\n"
 WRONG = {
@@ -61,11 +62,18 @@ class Opaque(CliTest):
             with self.subTest(type=name):
                 self.assert_refused("signature-mismatch", LIBRARY, wrong)
 
-    def test_transforms_whose_type_differs_by_architecture_are_refused(self):
-        sources = {name: by_architecture(source) for name, source in WRONG.items()}
+    def assert_types_that_differ_by_architecture_are_refused(self, *names):
+        sources = {name: by_architecture(WRONG[name]) for name in names}
         for name, wrong in self.compile_all(sources, *PTX_75_LTO_90).items():
             with self.subTest(type=name):
                 self.assert_refused("signature-mismatch", LIBRARY, wrong)
+
+    def test_transforms_whose_type_differs_by_architecture_are_refused(self):
+        self.assert_types_that_differ_by_architecture_are_refused("double")
+
+    @long_test  # the test above has one type, test_transforms_of_five_wrong_types_are_refused has all for one architecture
+    def test_transforms_whose_type_differs_by_architecture_are_refused_for_every_type(self):
+        self.assert_types_that_differ_by_architecture_are_refused(*WRONG)
 
     def test_a_transform_of_the_right_type_links_and_is_inlined(self):
         for name, options in (("only", LTO_ONLY), ("newer", PTX_75_LTO_90)):

@@ -6,6 +6,7 @@ import unittest
 
 from fatlink_cli import SANITIZED, CliTest, scaled
 import generated_fatbin as generated
+from run_tests import long_test
 
 MEMORY = 2 << 30  # bytes of address space for each run
 KERNEL = ".visible .entry apply_transform(.param .u64 a, .param .u64 b, .param .u64 c)\n{\nret;\n}\n"
@@ -103,11 +104,18 @@ class Bounds(CliTest):
                             "transform.fatbin", "--mode", "ptx", "--elements", "4")
         self.assertIn("no reference", done.stdout + done.stderr)
 
-    def test_25_kilobytes_of_compressed_functions(self):
-        file = self.run_ptx("functions.fatbin", ".visible .func a{}\n" * (13 << 20))
+    def assert_compressed_functions_are_refused(self, count):
+        file = self.run_ptx("functions.fatbin", ".visible .func a{}\n" * count)
         self.assertLess(file.stat().st_size, 25000)
         self.assert_refused("functions.fatbin", "declares and calls more than 1048576 functions, parameters "
                             "and variables, the limit")
+
+    def test_25_kilobytes_of_compressed_functions(self):
+        self.assert_compressed_functions_are_refused(2 << 20)
+
+    @long_test  # the test above has two million functions
+    def test_25_kilobytes_of_13_million_compressed_functions(self):
+        self.assert_compressed_functions_are_refused(13 << 20)
 
     def test_entries_that_decompress_to_gigabytes(self):
         entry = generated.entry(b"\0" * (240 << 20))
