@@ -122,12 +122,19 @@ class HostileSources(CompileCase):
     def test_memory_is_reported_as_such_of_all_kinds(self):
         self.assert_memory_is_reported("macros", "templates", "string literals", "loop of the optimizer")
 
-    def test_a_crash_says_what_is_likely(self):
-        for name in ("parentheses", "unary operators"):
+    def assert_crash_says_what_is_likely(self, *names):
+        for name in names:
             with self.subTest(bomb=name):
                 error = self.compile_hostile(BOMBS[name][0], "--memory-limit", "4096", seconds="60")
                 self.assertEqual(error["code"], "SIGSEGV")
                 self.assertIn("nest too deep use up the compiler's stack", error["hint"])
+
+    def test_a_crash_says_what_is_likely(self):
+        self.assert_crash_says_what_is_likely("parentheses")
+
+    @long_test  # the test above has parentheses
+    def test_a_crash_by_unary_operators_says_what_is_likely(self):
+        self.assert_crash_says_what_is_likely("unary operators")
 
     def make_secrets(self):
         (self.folder / "include").mkdir()
@@ -166,11 +173,18 @@ class HostileSources(CompileCase):
                 self.assertEqual(self.compile_hostile(text, "-I", "include")["code"], "compile-failed")
         self.compile_next()
 
-    def test_a_device_in_a_folder_is_not_read(self):
-        for name in ("zero", "urandom", "null", "tty", "stdin", "full"):
+    def assert_devices_are_not_read(self, *names):
+        for name in names:
             with self.subTest(name=name):
                 self.assertEqual(self.compile_hostile(f"#include <{name}>\n" + HALF, "-I", "/dev")["code"], "header-not-found")
         self.compile_next()
+
+    def test_a_device_in_a_folder_is_not_read(self):
+        self.assert_devices_are_not_read("zero", "null", "stdin")
+
+    @long_test  # the test above has other devices
+    def test_more_devices_in_a_folder_are_not_read(self):
+        self.assert_devices_are_not_read("urandom", "tty", "full")
 
     def test_headers_that_include_themselves_or_never_end(self):
         include = self.folder / "include"

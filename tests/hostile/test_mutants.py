@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged fatbins through `fatlink check` and `fatlink inspect`: a documented status every time, in a
-fixed address space. There are 400 mutants by default, 40,000 with FATLINK_TEST_SCALE=100. Mutants of the stress test go
+fixed address space. There are 250 mutants by default, 25,000 with FATLINK_TEST_SCALE=100. Mutants of the stress test go
 through `link`."""
 import collections
 import concurrent.futures
@@ -16,7 +16,7 @@ from fatlink_cli import PROGRAM, SANITIZED, SHARE, scaled
 from mutated_bytes import mutated, spliced
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
-COUNT = scaled(400)
+COUNT = scaled(250)
 MEMORY = 1 << 30  # bytes of address space for each run
 DOCUMENTED = {0, 3, 4}
 VERBS = (("check", "--nvjitlink", "13.0", "--target", "all"), ("inspect", "--json"))

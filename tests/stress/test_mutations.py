@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated fatbins through `fatlink link`: a documented status every time, never a signal, never past
-the time limit. There are 500 mutants, times FATLINK_TEST_SCALE."""
+the time limit. There are 250 mutants, times FATLINK_TEST_SCALE."""
 import collections
 import concurrent.futures
 import os
@@ -15,7 +15,7 @@ from fatlink_cli import LIBRARY, PROGRAM, TESTS, scaled
 from mutated_bytes import mutated
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
-COUNT = scaled(500)
+COUNT = scaled(250)
 DOCUMENTED = {0, 3, 4}
 LIMIT_S = 5
 
