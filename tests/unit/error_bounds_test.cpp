@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every operation of "computes" in every type, from both sides: results that a processor computes
 // in any order are accepted, and one element that is off by more than its bound is found. Arrays
-// have up to 2^16 elements, times $FATLINK_TEST_SCALE.
+// have up to 2^14 elements, times $FATLINK_TEST_SCALE.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr hook_tolerance k_rounded{.ulp = 0.5};  // of a hook that rounds once
 
-std::array<std::size_t, 5> const k_counts{1, 2, 3, 1000, fixtures::scaled(1U << 16)};
+std::array<std::size_t, 5> const k_counts{1, 2, 3, 1000, fixtures::scaled(1U << 14)};
 
 numbers numbers_of(array const& values)
 {

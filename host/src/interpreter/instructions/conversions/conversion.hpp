@@ -78,8 +78,10 @@ double to_odd_double(S value) noexcept
   }
 }
 
+/// Of a signaling NaN, a quiet one: what std::trunc() and others do depends on the processor.
 inline double integral(double value, int rounding) noexcept
 {
+  if (std::isnan(value)) return quiet(value);
   switch (rounding) {
     case FE_TOWARDZERO:
       return std::trunc(value);

@@ -14,10 +14,6 @@
 namespace fatlink::interpreter {
 namespace {
 
-inline double quiet(double nan) noexcept
-{
-  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
-}
 /// Of two NaN operands, the first one: a compiler may exchange the operands of a sum or product.
 inline double first_nan(double a, double b, double result) noexcept
 {

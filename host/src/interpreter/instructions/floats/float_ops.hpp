@@ -28,6 +28,11 @@ inline double canonical(double value) noexcept
   return value;
 }
 
+inline double quiet(double nan) noexcept
+{
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
 /// A denormal becomes zero with the same sign.
 inline float flushed(float value) noexcept
 {

@@ -16,7 +16,7 @@ F changed_nan(F value) noexcept
   if constexpr (sizeof(F) == 4)
     return std::bit_cast<float>(k_nan);
   else
-    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) | 0x0008000000000000);
+    return quiet(value);
 }
 
 template <typename F, bool Negate, bool Ftz>
