@@ -94,11 +94,22 @@ inline double integral(double value, int rounding) noexcept
   }
 }
 
+/// A NaN of a half as a quiet NaN of f64 with its payload.
+template <typename Half>
+double widened_nan(std::uint16_t bits) noexcept
+{
+  auto const sign = std::uint64_t{bits & 0x8000U} << 48;
+  return quiet(std::bit_cast<double>(sign | 0x7FF0000000000000 |
+                                     std::uint64_t{bits & 0x7FFFU} << (52 - Half::k_fraction)));
+}
+
 template <typename S>
 double read_real(std::byte const* lanes, unsigned lane, conversion const& conversion) noexcept
 {
   if constexpr (k_is_half<S>) {
-    return to_double(S{read<std::uint16_t>(lanes, lane, conversion.source_stride)});
+    auto const bits = read<std::uint16_t>(lanes, lane, conversion.source_stride);
+    auto const value = to_double(S{bits});
+    return std::isnan(value) ? widened_nan<S>(bits) : value;
   } else if constexpr (sizeof(S) == 4) {
     auto const value = read<float>(lanes, lane, conversion.source_stride);
     return static_cast<double>(conversion.ftz ? flushed(value) : value);
@@ -143,6 +154,13 @@ void write_real(std::byte* lanes, unsigned lane, double value,
     if constexpr (sizeof(D) == 4) result = conversion.ftz ? flushed(result) : result;
     store(lanes, lane, conversion.saturate ? saturated(result) : result);
   }
+}
+
+/// The upper bits of a NaN of f64.
+inline std::uint16_t narrowed_nan(double nan) noexcept
+{
+  auto const bits = std::bit_cast<std::uint64_t>(nan);
+  return static_cast<std::uint16_t>((bits >> 48 & 0x8000U) | 0x7E00U | (bits >> 42 & 0x1FFU));
 }
 
 /// Converted to f32, a NaN of f32 or f16 becomes the canonical NaN; a NaN of f64 keeps its payload.

@@ -22,16 +22,16 @@ constexpr std::uint32_t k_relu_flag = 0x10000;
 constexpr std::uint32_t k_finite_flag = 0x20000;
 constexpr std::uint32_t k_rounding_bits = 0xFFFF;
 
-/// tf32 has the upper 19 bits of f32.
+/// tf32 has the upper 19 bits of f32. With .rna, a NaN keeps its own (measured on an H100).
 std::uint32_t as_tf32(std::uint32_t bits, std::uint32_t flags) noexcept
 {
   constexpr std::uint32_t k_infinity = 0x7F800000;
   constexpr std::uint32_t k_cut = 0x1FFF;
   auto const sign = bits & 0x80000000U;
   auto magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > k_infinity) return k_nan;
-  if ((flags & k_relu_flag) != 0 && sign != 0) return 0;
   auto const rounding = flags & k_rounding_bits;
+  if (magnitude > k_infinity) return rounding == k_nearest_away ? bits & ~k_cut : k_nan;
+  if ((flags & k_relu_flag) != 0 && sign != 0) return 0;
   if (rounding == k_nearest_away) magnitude += 0x1000;
   if (rounding == k_nearest_even) magnitude += 0xFFFU + (magnitude >> 13 & 1U);
   magnitude &= ~k_cut;

@@ -14,27 +14,25 @@
 namespace fatlink::interpreter {
 namespace {
 
-/// Of two NaN operands, the first one: a compiler may exchange the operands of a sum or product.
-inline double first_nan(double a, double b, double result) noexcept
+/// Of two NaN operands, the second one, as on an H100. A host's compiler may exchange the operands
+/// of a sum or product.
+inline double chosen_nan(double a, double b, double result) noexcept
 {
-  auto const later = std::isnan(b) ? quiet(b) : result;
-  return std::isnan(a) ? quiet(a) : later;
+  auto const first = std::isnan(a) ? quiet(a) : result;
+  return std::isnan(b) ? quiet(b) : first;
 }
 
 struct op_add {
   float operator()(float a, float b) const { return a + b; }
-  double operator()(double a, double b) const { return first_nan(a, b, a + b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, a + b); }
 };
 struct op_subtract {
-  template <typename F>
-  F operator()(F a, F b) const
-  {
-    return a - b;
-  }
+  float operator()(float a, float b) const { return a - b; }
+  double operator()(double a, double b) const { return chosen_nan(a, b, a - b); }
 };
 struct op_multiply {
   float operator()(float a, float b) const { return a * b; }
-  double operator()(double a, double b) const { return first_nan(a, b, a * b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, a * b); }
 };
 struct op_divide {
   template <typename F>
@@ -46,11 +44,11 @@ struct op_divide {
 
 struct op_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
-  /// Of several NaN operands, the first one: processors choose by the order of the registers.
+  /// Of several NaN operands, b before a before c: processors choose by the order of the registers.
   double operator()(double a, double b, double c) const
   {
     auto const result = std::fma(a, b, c);
-    return first_nan(a, b, std::isnan(c) ? quiet(c) : result);
+    return chosen_nan(a, b, std::isnan(c) ? quiet(c) : result);
   }
 };
 struct op_sqrt {

@@ -153,7 +153,7 @@ handler pick_extreme() noexcept
   return &half_extreme<Half, Max, Count>;
 }
 
-/// abs and neg of `Count` numbers: they change only the sign bits.
+/// abs and neg of `Count` numbers. A NaN becomes the canonical one.
 template <typename Half, bool Negate, unsigned Count>
 void half_sign(warp& w, operation const& o, lane_mask mask)
 {
@@ -163,7 +163,8 @@ void half_sign(warp& w, operation const& o, lane_mask mask)
   each_element<Count>(mask, [=](unsigned i) {
     auto bits = load<std::uint16_t>(a, i);
     if (ftz) bits = flushed<Half>(bits);
-    store(d, i, static_cast<std::uint16_t>(Negate ? bits ^ 0x8000 : bits & 0x7FFF));
+    auto const changed = static_cast<std::uint16_t>(Negate ? bits ^ 0x8000 : bits & 0x7FFF);
+    store(d, i, is_nan<Half>(bits) ? Half::k_nan : changed);
   });
 }
 

@@ -131,7 +131,7 @@ struct op_xor {
     return static_cast<T>(a ^ b);
   }
 };
-/// As on GPUs, division by zero returns all ones, and its remainder is the dividend.
+/// PTX leaves division by zero open: the quotient and the remainder are all ones, as on an H100.
 struct op_divide {
   template <typename T>
   T operator()(T a, T b) const
@@ -146,7 +146,7 @@ struct op_remainder {
   template <typename T>
   T operator()(T a, T b) const
   {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(~T{0});
     if constexpr (std::is_signed_v<T>)
       if (b == -1) return 0;
     return static_cast<T>(a % b);
