@@ -7,11 +7,17 @@ in one form that the reference device therefore does not use (compiler_check.cpp
 #]=======================================================================]
 include_guard(GLOBAL)
 
+# try_run stores its results in the cache, where a variable of the same name would hide them.
 if(NOT CMAKE_CROSSCOMPILING AND NOT DEFINED FATLINK_HAS_SOUND_COMPILER)
-  try_run(status is_compiled "${CMAKE_BINARY_DIR}/compiler_check" "${CMAKE_CURRENT_LIST_DIR}/compiler_check.cpp"
+  try_run(FATLINK_COMPILER_CHECK_STATUS FATLINK_COMPILER_CHECK_COMPILES
+    "${CMAKE_BINARY_DIR}/compiler_check" "${CMAKE_CURRENT_LIST_DIR}/compiler_check.cpp"
     COMPILE_DEFINITIONS -O3 -DNDEBUG "-I${PROJECT_SOURCE_DIR}/host/src" CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
     COMPILE_OUTPUT_VARIABLE output)
-  if(NOT is_compiled)
+  set(compiles "${FATLINK_COMPILER_CHECK_COMPILES}")
+  set(status "${FATLINK_COMPILER_CHECK_STATUS}")
+  unset(FATLINK_COMPILER_CHECK_COMPILES CACHE)
+  unset(FATLINK_COMPILER_CHECK_STATUS CACHE)
+  if(NOT compiles)
     message(FATAL_ERROR "fatlink: ${CMAKE_CXX_COMPILER} does not compile compiler_check.cpp; "
                         "fatlink needs g++ 12 or newer.\n${output}")
   elseif(NOT status EQUAL 0)

@@ -70,7 +70,7 @@ TEST_F(Ptx, BitInstructionsFollowTheirFormulas)
 TEST_F(Ptx, DivisionByZeroGivesAllOnes)
 {
   EXPECT_EQ(run("div.u32 %v, 7, %t;"), (values{0xFFFFFFFF, 7, 3, 2}));
-  EXPECT_EQ(run("rem.s32 %v, 7, %t;"), (values{7, 0, 1, 1}));
+  EXPECT_EQ(run("rem.s32 %v, 7, %t;"), (values{0xFFFFFFFF, 0, 1, 1}));
   EXPECT_EQ(run("div.s32 %v, 0x80000000, -1;"), values(4, 0x80000000));
 }
 

@@ -156,11 +156,13 @@ void write_real(std::byte* lanes, unsigned lane, double value,
   }
 }
 
-/// The upper bits of a NaN of f64.
-inline std::uint16_t narrowed_nan(double nan) noexcept
+/// A NaN of f64 as a quiet NaN of a half with the upper bits of its payload.
+template <typename Half>
+std::uint16_t narrowed_nan(double nan) noexcept
 {
-  auto const bits = std::bit_cast<std::uint64_t>(nan);
-  return static_cast<std::uint16_t>((bits >> 48 & 0x8000U) | 0x7E00U | (bits >> 42 & 0x1FFU));
+  auto const bits = std::bit_cast<std::uint64_t>(quiet(nan));
+  return static_cast<std::uint16_t>((bits >> 48 & 0x8000U) |
+                                    (bits >> (52 - Half::k_fraction) & 0x7FFFU));
 }
 
 /// Converted to f32, a NaN of f32 or f16 becomes the canonical NaN; a NaN of f64 keeps its payload.

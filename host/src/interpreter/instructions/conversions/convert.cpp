@@ -138,8 +138,8 @@ void real_to_real(warp& w, operation const& o, lane_mask mask)
                                                                  : conversion.rounding);
   each_lane(mask, [=](unsigned i) {
     auto const value = with_nan<D, S>(read_real<S>(a, i, conversion));
-    if constexpr (std::is_same_v<D, binary16> && std::is_same_v<S, double>)
-      if (std::isnan(value) && !conversion.saturate) return store(d, i, narrowed_nan(value));
+    if constexpr (k_is_half<D> && std::is_same_v<S, double>)
+      if (std::isnan(value) && !conversion.saturate) return store(d, i, narrowed_nan<D>(value));
     write_real<D>(d, i, conversion.integral ? integral(value, conversion.rounding) : value,
                   conversion);
   });

@@ -44,11 +44,12 @@ struct op_divide {
 
 struct op_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
-  /// Of several NaN operands, b before a before c: processors choose by the order of the registers.
+  /// Of several NaN operands, b before c before a: processors choose by the order of the registers.
   double operator()(double a, double b, double c) const
   {
     auto const result = std::fma(a, b, c);
-    return chosen_nan(a, b, std::isnan(c) ? quiet(c) : result);
+    auto const of_a = std::isnan(a) ? quiet(a) : result;
+    return chosen_nan(c, b, of_a);
   }
 };
 struct op_sqrt {
