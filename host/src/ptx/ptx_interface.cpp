@@ -164,6 +164,7 @@ class interface_reader {
     for (int depth = 1; depth > 0;) {
       if (source_.at_end()) source_.fail("ends inside a block");
       auto const word = source_.next();
+      if (source_.skip_unterminated(word)) continue;
       depth += word == "{" ? 1 : word == "}" ? -1 : 0;
       if (word == ";") {
         accesses_.read_statement(statement);

@@ -21,6 +21,9 @@ class ptx_source {
   [[nodiscard]] bool at_end() const noexcept { return token_.kind == ptx::token_kind::end; }
   /// The next word; empty at the end.
   [[nodiscard]] std::string_view peek() const noexcept { return token_.text; }
+  /// Reads the rest of the directive `word`, which next() returned, if it has no semicolon.
+  /// Returns whether it is one of these.
+  bool skip_unterminated(std::string_view word) noexcept;
   /// Reads the next word; empty at the end.
   std::string_view next() noexcept
   {
