@@ -132,6 +132,22 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
 }
 
+/// Of the input `file`: a link takes one entry, and would lose the other without a word.
+void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<finding>& findings)
+{
+  auto const count = std::ranges::count_if(file.entries(), [&](fatbin_entry const& entry) {
+    return entry.kind == linked.kind && entry.target == linked.target;
+  });
+  if (count < 2) return;
+  findings.push_back(
+      {.id = finding_id::duplicate_entry,
+       .severity = severity::error,
+       .files = {file.name()},
+       .message = detail::format("{} holds {} entries of {} for {}, of which a link takes one",
+                                 file.name(), count, describe(linked.kind), linked.target.name()),
+       .hint = "read concatenated fatbins as fatlink::input, or pass each as an input of its own"});
+}
+
 /// The first of the kinds that the link can take of which `input` has an entry; else the mode's
 /// own.
 entry_kind tried_kind(fatbin const& input, entry_choice const& choice)
@@ -166,6 +182,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    if (linked != nullptr) check_single(*input.file, *linked, findings);
     if (linked != nullptr && linked->kind == entry_kind::elf)
       check_relocatable(*input.file, *linked, findings);
     if (linked != nullptr || !unknown.empty()) continue;
