@@ -73,7 +73,7 @@ void check_types(preflight_inputs const& inputs, preflight_request const& reques
 
 // symbols.cpp: functions
 
-/// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
+/// Whether the CUDA driver defines the function (vprintf, malloc, cnpGetLastError, …).
 bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,

@@ -24,6 +24,11 @@ bool ptx_source::skip_unterminated(std::string_view word) noexcept
   return true;
 }
 
+void ptx_source::note_mention(std::string_view word) noexcept
+{
+  if (auto const mention = mentions_.find(word); mention != mentions_.end()) mention->second = true;
+}
+
 void ptx_source::fail(std::string const& reason) const
 {
   throw file_error(
