@@ -234,6 +234,23 @@ class Variables(SymbolsTest):
         self.assertIn("variable    const f32 offset", text)
 
 
+class ConstantMemory(SymbolsTest):
+    """64 KiB for all inputs; nvJitLink keeps unused variables."""
+
+    def test_of_two_inputs_is_refused_before_the_link_fails(self):
+        table = "__constant__ float {}[10000];\n"
+        library = self.compile("library", table.format("a") + KERNEL.format("user_transform(in[i])"))
+        transform = self.compile("transform", table.format("b") + TRANSFORM.format("x"))
+        self.assert_refused("constant-memory", library, transform, hint="make them smaller, or read large ones from global memory",
+                            says=["library.fatbin, ", "transform.fatbin: 80000 bytes of __constant__ variables, above 65536"])
+        self.fatlink("link", "--target", "sm_90", "--mode", "lto", "--drop-unused-variables", "-o", "o.cubin", library, transform)
+        self.fatlink("link", "--target", "sm_90", "--mode", "ptx", "--kernel", "apply_transform", "-o", "o.cubin", library, transform)
+
+    def test_of_one_input_may_have_the_limit(self):
+        library = self.compile("library", "__constant__ float a[16384];\n" + KERNEL.format("user_transform(in[i])"))
+        self.assert_links(library, self.compile("transform", TRANSFORM.format("x")))
+
+
 PTX_HEAD = ".version 8.0\n.target {}\n.address_size 64\n"
 PTX_HALF = (".visible .func (.param .b32 r) user_transform(.param .b32 x) {{ .reg .f32 %f<3>; ld.param.{0} %f1, [x]; "
             "mul.f32 %f2, %f1, 0f3F000000; st.param.{0} [r], %f2; ret; }}\n")
@@ -296,6 +313,15 @@ class DeviceRuntime(SymbolsTest):
         self.link(*objects, self.archive, mode="sass")
         for mode in ("lto", "ptx"):
             self.fatlink("link", "--target", "sm_90", "--mode", mode, "--allow-calls", "-o", "out.cubin", *objects, self.archive)
+
+    def test_links_as_a_shared_library_which_holds_its_archive(self):
+        self.file("all.cu", TRANSFORM.format("0.5F * x") + self.LAUNCH)
+        subprocess.run([NVCC, "-rdc=true", "-shared", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_90,code=[sm_90,compute_90]",
+                        "all.cu", "-o", "all.so"], cwd=self.folder, check=True)
+        self.link("all.so", mode="sass")
+        self.link("all.so", "--allow-calls", mode="ptx")
+        self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "o.cubin", "all.so", says=["[arch-too-new]"],
+                          hint="link in sass mode (--mode sass), pass --allow-calls where a cubin is linked, or compile it for")
 
     def test_names_the_archive_that_is_missing(self):
         self.assert_fails(4, "link", "--target", "sm_90", "--mode", "lto", "-o", "out.cubin", *self.objects(),

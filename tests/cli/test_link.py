@@ -192,14 +192,15 @@ float s = 0;
 for (int i = 0; i < 64; ++i) s += a[i];
 return s;"""
 
-    def assert_link_hint(self, library, transform, says, hint):
+    def assert_link_hint(self, library, transform, says, hint, *options):
         files = [self.compile("library", self.LIBRARY.format(*library)), self.compile("transform", self.TRANSFORM.format(*transform))]
-        done = self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "out.cubin", *files, says=[says], hint=hint)
+        done = self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "out.cubin", *options, *files,
+                                 says=[says], hint=hint)
         self.assertNotIn("damaged", done.stderr)
 
     def test_of_constant_memory_have_a_hint(self):
         self.assert_link_hint((self.TABLE.format("a"), "", "", " + a[at_a]"), (self.TABLE.format("b"), "return x + b[at_b];"),
-                              "too much global constant data", "make the __constant__ variables of all inputs together smaller")
+                              "too much global constant data", "make the __constant__ variables of all inputs together smaller", "--kernel", "k")
 
     def test_of_shared_memory_have_a_hint(self):
         self.assert_link_hint(("", "", self.SHARED, " + t[i]"), ("", f"{self.SHARED} return x + t[threadIdx.x ^ 1];"),

@@ -84,27 +84,30 @@ finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_ch
                : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile"))};
 }
 
-finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
+finding lacks_target(preflight_inputs const& inputs, fatbin const& input, entry_kind kind,
+                     entry_choice const& choice)
 {
+  auto const link_target = choice.target;
   auto const specific = kind == entry_kind::elf || all_specific(input, kind);
   auto const names = targets_of(input, kind);
-  return {
-      .id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
-      .severity = severity::error,
-      .files = {input.name()},
-      .message = kind == entry_kind::elf
-                     ? detail::format("{} holds SASS for {}, which links only for exactly "
-                                      "that, not for {}",
-                                      input.name(), fmt::join(names, ", "), link_target.name())
-                     : detail::format("{} is compiled for {}, which does not link for {}",
-                                      input.name(), fmt::join(names, ", "), link_target.name()),
-      .hint = kind == entry_kind::elf
-                  ? detail::format("compile it with nvcc -rdc=true -cubin -arch={0}, fatlink "
-                                   "compile --sass {0}, or fatlink_add_fatbin(… SASS {1})",
-                                   link_target.name(), link_target.name().substr(3))
-                  : detail::format("compile it for {0} or older: nvcc -arch=sm_{1}, fatlink "
-                                   "compile --arch {1}, or fatlink_add_fatbin(… ARCHITECTURES {1})",
-                                   link_target.name(), link_target.number())};
+  return {.id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
+          .severity = severity::error,
+          .files = {input.name()},
+          .message = kind == entry_kind::elf
+                         ? detail::format("{} holds SASS for {}, which links only for exactly "
+                                          "that, not for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name())
+                         : detail::format("{} is compiled for {}, which does not link for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name()),
+          .hint = kind == entry_kind::elf
+                      ? detail::format("compile it with nvcc -rdc=true -cubin -arch={0}, fatlink "
+                                       "compile --sass {0}, or fatlink_add_fatbin(… SASS {1})",
+                                       link_target.name(), link_target.name().substr(3))
+                      : alternatives(inputs, input, choice) +
+                            detail::format(
+                                "compile it for {0} or older: nvcc -arch=sm_{1}, fatlink compile "
+                                "--arch {1}, or fatlink_add_fatbin(… ARCHITECTURES {1})",
+                                link_target.name(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
@@ -188,7 +191,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
                            ? lacks_kind(inputs, *input.file, choice)
-                           : lacks_target(*input.file, kind, request.target));
+                           : lacks_target(inputs, *input.file, kind, choice));
   }
 }
 

@@ -109,6 +109,9 @@ void check_variables(preflight_inputs const& inputs, symbol_index const& symbols
                      std::vector<finding>& findings);
 /// signature-mismatch of variables.
 void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings);
+/// constant-memory.
+void check_constant_memory(preflight_inputs const& inputs, preflight_request const& request,
+                           std::vector<finding>& findings);
 
 // definitions.cpp: inputs and definitions without effect
 
