@@ -62,7 +62,6 @@ constexpr std::array k_option_names{
     option_name{"fatbin::entries shows which", "fatlink inspect shows which"},
     option_name{"nvjitlink::path is the one", "fatlink doctor shows the one"},
     option_name{"link for a GPU, or compile it", "run on a GPU (--device gpu), or compile it"},
-    option_name{"preflight reports the inputs", "fatlink check reports the inputs"},
     option_name{"preflight reports those", "fatlink check reports those"},
     option_name{"nvidia-smi shows the driver", "fatlink doctor shows the driver"},
     option_name{"ptx_interface::kernels lists", "fatlink inspect lists"},

@@ -15,9 +15,10 @@ namespace {
 // at best and with exit(1) at worst, so the list is ours.
 constexpr std::array k_known{75U, 80U, 86U, 87U, 88U, 89U, 90U, 100U, 103U, 110U, 120U, 121U};
 constexpr unsigned k_oldest = k_known.front();
-// Measured: nvJitLink 13.0 to 13.5 link PTX and LTO-IR of these and of k_known, and of no other
-// number in all of these versions.
-constexpr std::array k_known_before{30U, 32U, 35U, 37U, 50U, 52U, 53U, 60U, 61U, 62U, 70U};
+// Measured: nvJitLink 13.0 to 13.5 link PTX of these and of k_known, and of no other number in all
+// of these versions. (sm_101 is the former name of sm_110.)
+constexpr std::array k_known_before{20U, 21U, 30U, 32U, 35U, 37U, 50U, 52U,
+                                    53U, 60U, 61U, 62U, 70U, 72U, 82U, 101U};
 constexpr unsigned k_oldest_exact = 90;    // first with `a` features
 constexpr unsigned k_oldest_family = 100;  // first with `f` features
 

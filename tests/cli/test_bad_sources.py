@@ -161,7 +161,7 @@ class BadSources(CompileCase):
     def test_text_that_is_not_utf8_a_nul_and_too_many_bytes(self):
         for content, says in (((HALF + "// \N{LATIN SMALL LETTER A WITH DIAERESIS}\n").encode("latin-1"), "line 2 has bytes that are not UTF-8"),
                               (b"\n\nint\0x;\n", "line 3 has a NUL byte"),
-                              (b" " * (1 << 24) + b"\n", "more than the 16777216 allowed")):
+                              (b" " * (1 << 24) + b"\n", "has 16777217 bytes; the limit is 16 MiB for CUDA C++")):
             with self.subTest(says=says):
                 self.assert_compile_fails(3, "bad.cu", content, says=["bad.cu", says], hint="hint:")
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions and variables of several inputs that do not fit are refused by check and by link."""
 import json
+import os
+import pathlib
+import shutil
+import subprocess
 import unittest
 
-from fatlink_cli import CliTest
+from fatlink_cli import NVCC, CliTest
 from run_tests import long_test
 
 KERNEL = ('extern "C" __device__ float user_transform(float);\n'
@@ -261,6 +265,100 @@ class Variables(SymbolsTest):
         text = self.fatlink("inspect", self.compile("library", self.DECLARED), self.define("same")).stdout
         self.assertIn("needs       managed global u32 counter", text)
         self.assertIn("variable    const f32 offset", text)
+
+
+class ConstantMemory(SymbolsTest):
+    """64 KiB for all inputs; nvJitLink keeps unused variables."""
+
+    def test_of_two_inputs_is_refused_before_the_link_fails(self):
+        table = "__constant__ float {}[10000];\n"
+        library = self.compile("library", table.format("a") + KERNEL.format("user_transform(in[i])"))
+        transform = self.compile("transform", table.format("b") + TRANSFORM.format("x"))
+        self.assert_refused("constant-memory", library, transform, hint="make them smaller, or read large ones from global memory",
+                            says=["library.fatbin, ", "transform.fatbin: 80000 bytes of __constant__ variables, above 65536"])
+        self.fatlink("link", "--target", "sm_90", "--mode", "lto", "--drop-unused-variables", "-o", "o.cubin", library, transform)
+        self.fatlink("link", "--target", "sm_90", "--mode", "ptx", "--kernel", "apply_transform", "-o", "o.cubin", library, transform)
+
+    def test_of_one_input_may_have_the_limit(self):
+        library = self.compile("library", "__constant__ float a[16384];\n" + KERNEL.format("user_transform(in[i])"))
+        self.assert_links(library, self.compile("transform", TRANSFORM.format("x")))
+
+
+PTX_HEAD = ".version 8.0\n.target {}\n.address_size 64\n"
+PTX_HALF = (".visible .func (.param .b32 r) user_transform(.param .b32 x) {{ .reg .f32 %f<3>; ld.param.{0} %f1, [x]; "
+            "mul.f32 %f2, %f1, 0f3F000000; st.param.{0} [r], %f2; ret; }}\n")
+
+
+class ForeignPtx(SymbolsTest):
+    """PTX that nvJitLink links, of other compilers than nvcc."""
+
+    def assert_halves(self, ptx):
+        """Links, and on the reference device halves a quarter."""
+        transform = self.file("half.ptx", ptx)
+        self.link("apply_transform", transform, mode="ptx")
+        done = self.fatlink("run", "--no-cache", "--device", "cpu", "--mode", "ptx", "--transform", transform,
+                            "--elements", "32", "--print", "1")
+        self.assertRegex(done.stdout, r"(?m)^ *0 +0\.25 +0\.125")
+
+    def test_for_old_targets(self):
+        for target in ("sm_20", "sm_21", "sm_62", "sm_72", "sm_82"):
+            with self.subTest(target=target):
+                self.assert_halves(PTX_HEAD.format(target) + PTX_HALF.format("f32"))
+        renamed = self.file("renamed.ptx", PTX_HEAD.replace("8.0", "8.6").format("sm_101") + PTX_HALF.format("f32"))
+        self.link("apply_transform", renamed, mode="ptx", target="sm_110")
+        self.assertIn("ptx sm_101", self.fatlink("inspect", renamed).stdout)
+
+    def test_with_a_declaration_that_nothing_calls(self):
+        self.assert_halves(PTX_HEAD.format("sm_75") + ".extern .func (.param .b32 r) other(.param .b32 x);\n" +
+                           PTX_HALF.format("f32"))
+
+    def test_with_comments_and_names_of_files_that_are_not_ascii(self):
+        self.assert_halves("// größe\n" + PTX_HEAD.format("sm_75") + '.file 1 "größe.cu"\n' + PTX_HALF.format("f32"))
+
+    def test_that_moves_floats_as_bits(self):
+        self.assert_halves(PTX_HEAD.format("sm_75") + PTX_HALF.format("b32"))
+
+
+class DeviceRuntime(SymbolsTest):
+    """Dynamic parallelism."""
+    LAUNCH = ('extern "C" __device__ float user_transform(float);\n'
+              'extern "C" __global__ void child(float* out) { out[threadIdx.x] += 1; }\n'
+              'extern "C" __global__ void k(float const* in, float* out) { out[0] = user_transform(in[0]); '
+              "child<<<1, 32, 0, cudaStreamTailLaunch>>>(out); }\n")
+
+    def objects(self):
+        for name, source in (("k", self.LAUNCH), ("half", TRANSFORM.format("0.5F * x"))):
+            self.file(f"{name}.cu", source)
+            subprocess.run([NVCC, "-dc", "-gencode", "arch=compute_90,code=[sm_90,compute_90,lto_90]", f"{name}.cu", "-o",
+                            f"{name}.o"], cwd=self.folder, check=True)
+        return "k.o", "half.o"
+
+    def setUp(self):
+        super().setUp()
+        if shutil.which(NVCC) is None:
+            self.skipTest("compiles, and FATLINK_NVCC names no nvcc")
+        self.archive = pathlib.Path(os.path.realpath(shutil.which("nvcc") or "/")).parents[1] / "lib64" / "libcudadevrt.a"
+        if not self.archive.exists():
+            self.skipTest("no libcudadevrt.a beside nvcc")
+
+    def test_links_with_its_archive(self):
+        objects = self.objects()
+        self.link(*objects, self.archive, mode="sass")
+        for mode in ("lto", "ptx"):
+            self.fatlink("link", "--target", "sm_90", "--mode", mode, "--allow-calls", "-o", "out.cubin", *objects, self.archive)
+
+    def test_links_as_a_shared_library_which_holds_its_archive(self):
+        self.file("all.cu", TRANSFORM.format("0.5F * x") + self.LAUNCH)
+        subprocess.run([NVCC, "-rdc=true", "-shared", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_90,code=[sm_90,compute_90]",
+                        "all.cu", "-o", "all.so"], cwd=self.folder, check=True)
+        self.link("all.so", mode="sass")
+        self.link("all.so", "--allow-calls", mode="ptx")
+        self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "o.cubin", "all.so", says=["[arch-too-new]"],
+                          hint="link in sass mode (--mode sass), pass --allow-calls where a cubin is linked, or compile it for")
+
+    def test_names_the_archive_that_is_missing(self):
+        self.assert_fails(4, "link", "--target", "sm_90", "--mode", "lto", "-o", "out.cubin", *self.objects(),
+                          says=["__cudaCDP2", "[missing-hook]"], hint="pass its libcudadevrt.a")
 
 
 if __name__ == "__main__":

@@ -58,6 +58,11 @@ class WhatNvccWrites(InputForms):
         self.nvcc("host.o", "-x", "c++", "-c", source="int host() { return 0; }\n")
         self.assert_no_device_code("host.o", "holds no device code")
 
+    def test_an_object_of_the_host_compilers_link_time_optimization_is_named_as_such(self):
+        self.nvcc("t.o", "-dc", "-Xcompiler", "-flto")
+        self.assert_refused("inspect", "t.o", code="no-device-code", says="holds no device code: the link-time optimization of "
+                            "the host compiler", hint="-Xcompiler -fno-lto or -Xcompiler -ffat-lto-objects")
+
     def test_a_cubin_names_its_architecture(self):
         self.nvcc("whole.cubin", "-cubin", "-arch=sm_90")
         self.assert_recognized("whole.cubin", says="a CUDA cubin for sm_90 (whole program, cannot be linked)")

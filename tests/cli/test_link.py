@@ -171,3 +171,41 @@ class Refuses(CliTest):
         self.assert_refused("float-contract", LIBRARY, ftz, says=["ftz.fatbin", "apply_transform.fatbin"],
                             modes=["lto"])
         self.link(LIBRARY, ftz, mode="ptx")
+
+
+class Limits(CliTest):
+    """What only nvJitLink knows: each has its own hint, and none suggests damage."""
+    LIBRARY = ('extern "C" __device__ float user_transform(float);\n{0}'
+               'extern "C" __global__ void {1} k(float* out, int i) {{ {2} out[i] = user_transform(out[i]){3}; }}\n')
+    TRANSFORM = '{0}extern "C" __device__ float user_transform(float x) {{ {1} }}\n'
+    TABLE = "__constant__ float {0}[10000];\n__device__ int at_{0};\n"
+    SHARED = "__shared__ float t[8000]; t[threadIdx.x] = 1; __syncthreads();"
+    MANY_REGISTERS = """float a[64];
+#pragma unroll
+for (int i = 0; i < 64; ++i) a[i] = x * (i + 1) + i;
+#pragma unroll
+for (int r = 0; r < 6; ++r) {
+#pragma unroll
+for (int i = 0; i < 64; ++i) a[i] = a[i] * a[(i * 7 + r + 1) % 64] + a[(i * 13 + r + 5) % 64] * 0.001F; }
+float s = 0;
+#pragma unroll
+for (int i = 0; i < 64; ++i) s += a[i];
+return s;"""
+
+    def assert_link_hint(self, library, transform, says, hint, *options):
+        files = [self.compile("library", self.LIBRARY.format(*library)), self.compile("transform", self.TRANSFORM.format(*transform))]
+        done = self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "out.cubin", *options, *files,
+                                 says=[says], hint=hint)
+        self.assertNotIn("damaged", done.stderr)
+
+    def test_of_constant_memory_have_a_hint(self):
+        self.assert_link_hint((self.TABLE.format("a"), "", "", " + a[at_a]"), (self.TABLE.format("b"), "return x + b[at_b];"),
+                              "too much global constant data", "make the __constant__ variables of all inputs together smaller", "--kernel", "k")
+
+    def test_of_shared_memory_have_a_hint(self):
+        self.assert_link_hint(("", "", self.SHARED, " + t[i]"), ("", f"{self.SHARED} return x + t[threadIdx.x ^ 1];"),
+                              "too much shared data", "make the __shared__ arrays of the kernel and of the functions that it calls smaller")
+
+    def test_of_registers_have_a_hint(self):
+        self.assert_link_hint(("", "__launch_bounds__(1024, 2)", "", ""), ("", self.MANY_REGISTERS),
+                              "with max regcount of", "limit the registers of the callee (--max-registers)")

@@ -147,6 +147,39 @@ TEST_F(Ptx, VariablesHaveTheirFirstValues)
   EXPECT_EQ(run({{"a.ptx", text}}, 2), (values{8, 8}));
 }
 
+TEST_F(Ptx, NamesOfSharedVariablesStateTheirSpace)
+{
+  auto const body =
+      "st.shared.u32 [pad], 9; st.u32 [v+4], 5; ld.u32 %r1, [v+4];"
+      "atom.add.u32 %r2, [v+4], 1; red.add.u32 [v+4], 1; ld.shared.u32 %r3, [v+4];"
+      "mad.lo.u32 %v, %r1, 10, %r2; mad.lo.u32 %v, %v, 10, %r3;";
+  EXPECT_EQ(run(std::string(".shared .b32 pad[4]; .shared .align 8 .b32 v[4];") + body, 1),
+            values(1, 557));
+  auto const at_module_level =
+      ".shared .b32 pad[4];\n.shared .align 8 .b32 v[4];\n" + kernel_of(body);
+  EXPECT_EQ(run({{"a.ptx", at_module_level}}, 1), values(1, 557));
+}
+
+TEST_F(Ptx, TheFourthElementOfASpecialRegisterIsZero)
+{
+  std::string body = "mov.u32 %v, 0;";
+  for (auto const* name : {"%tid", "%ntid", "%ctaid", "%nctaid", "%clusterid", "%nclusterid",
+                           "%cluster_ctaid", "%cluster_nctaid"})
+    body += std::string("mov.u32 %r1, ") + name + ".w; or.b32 %v, %v, %r1;";
+  EXPECT_EQ(run(body), values(4, 0));
+  expect_failure(fault::refused, "laneid.w", "mov.u32 %v, %laneid.w;");
+}
+
+TEST_F(Ptx, FunctionsThatNothingCallsNeedNoDefinition)
+{
+  EXPECT_EQ(
+      run({{"a.ptx", ".extern .func other(.param .b32 x);\n" + kernel_of("mov.u32 %v, 3;")}}, 2),
+      values(2, 3));
+  expect_failure(fault::unresolved, "cnpGetLastError is used by a.ptx and defined by no input",
+                 {{"a.ptx", ".extern .func cnpGetLastError();\n" +
+                                kernel_of("mov.u32 %v, 3; call cnpGetLastError;")}});
+}
+
 TEST_F(Ptx, ConstantMemoryIsNotWritten)
 {
   expect_failure(fault::address, "in constant memory (fixed)",

@@ -101,6 +101,12 @@ TEST(CheckCalls, OfAFunctionOfAnotherTypeAreFound)
   EXPECT_EQ(count_mismatches(k_post + caller("k", "mov.u64 %rd1, post;")), 1U);
 }
 
+TEST(CheckCalls, AreFoundAfterLocationsOfTheSource)
+{
+  EXPECT_EQ(count_mismatches(k_post + caller("k", ".loc 1 2 3 mov.u64 %rd1, post; .loc\n1 3 4\n")),
+            1U);
+}
+
 TEST(CheckCalls, OfAFunctionOfTheSameTypeAreNone)
 {
   std::string const same = ".func (.param .b32 r) post(.param .b32 p) { ret; }\n";

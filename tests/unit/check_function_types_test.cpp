@@ -170,3 +170,20 @@ TEST(VariableTypes, OfACubinThatStatesNoAlignmentAgreeWithADeclarationThatDoes)
         << text;
   });
 }
+
+TEST(FunctionTypes, OfStructsThatTwoCompilersAlignDifferentlySaySo)
+{
+  std::vector const inputs{
+      ptx_module("lib.ptx",
+                 ".extern .func hook (.param .align 1 .b8 p[3]);\n.visible .entry k () {\n"
+                 "{ .param .align 1 .b8 a[3]; call.uni hook, (a); }\nret;\n}\n"),
+      ptx_module("clang.ptx", ".visible .func hook (.param .align 4 .b8 p[3]) { ret; }\n")};
+  auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  ASSERT_FALSE(findings.empty());
+  EXPECT_EQ(findings[0].message,
+            "lib.ptx declares hook(align 1 b8[3]) and clang.ptx defines "
+            "hook(align 4 b8[3])");
+  EXPECT_EQ(findings[0].hint,
+            "compilers align struct parameters differently: clang to at least 4 bytes, nvcc as the "
+            "struct; compile both with one compiler, or pass the struct by address");
+}

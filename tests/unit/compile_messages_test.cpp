@@ -10,6 +10,7 @@ using namespace fatlink;
 using namespace fatlink::detail;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 namespace {
 
@@ -207,6 +208,22 @@ TEST(CompileMessages, SayThatThereIsNoStandardLibrary)
             subject)
             .hint,
         HasSubstr("NVRTC has no C++ standard library"));
+}
+
+TEST(CompileMessages, AskToRemoveALineOfTheSourceOnly)
+{
+  compile_subject const subject{
+      .name = "half.cu", .program_name = "half.cu", .header_files = {{"a.h", "cuda/include/a.h"}}};
+  auto const hint_of = [&](std::string const& place) {
+    return source_refusal(
+               {.code = "NVRTC_ERROR_COMPILATION",
+                .log = place + ": catastrophic error: could not open source file \"vector\""},
+               subject)
+        .hint;
+  };
+  EXPECT_THAT(hint_of("half.cu(1)"), HasSubstr("remove the line"));
+  EXPECT_THAT(hint_of("a.h(27)"), testing::AllOf(HasSubstr("leave out the header that includes it"),
+                                                 Not(HasSubstr("remove the line"))));
 }
 
 TEST(CompileMessages, OfAnUnknownArchitectureSayWhatToInstall)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/input.hpp"
+#include "fatlink/preflight.hpp"
 
 #include <gmock/gmock.h>
 
@@ -188,4 +189,34 @@ TEST(Input, RefusesAnArchiveInsideAnArchive)
 {
   expect_bad(ar_archive().member("inner.a/", text_of("transform.a")).bytes(),
              error_code::unknown_form, "f(inner.a): is an archive inside an archive");
+}
+
+TEST(Input, OfConcatenatedFatbinsHasAModuleForEach)
+{
+  auto both = fixtures::bytes("library.fatbin");
+  auto const second = fixtures::bytes("transform.fatbin");
+  both.insert(both.end(), second.begin(), second.end());
+  auto const file = input::from_bytes(both, "both.fatbin");
+  EXPECT_EQ(file.form(), input_form::fatbin);
+  ASSERT_EQ(file.modules().size(), 2U);
+  EXPECT_EQ(file.modules()[0].name(), "both.fatbin[1]");
+  EXPECT_EQ(file.modules()[1].name(), "both.fatbin[2]");
+  EXPECT_EQ(file.bytes().size(), both.size());
+  for (auto const mode : {link_mode::ptx, link_mode::lto})
+    for (auto const& found : preflight(std::vector{file}, {.target = "sm_90", .mode = mode}))
+      EXPECT_NE(found.severity, severity::error) << found.message;
+}
+
+TEST(Input, OfConcatenatedFatbinsIsNotLinkedAsOneFatbin)
+{
+  auto both = fixtures::bytes("library.fatbin");
+  auto const second = fixtures::bytes("transform.fatbin");
+  both.insert(both.end(), second.begin(), second.end());
+  std::vector const files{fatbin::from_bytes(both, "both.fatbin")};
+  auto const findings = preflight(files, {.target = "sm_90", .mode = link_mode::ptx});
+  ASSERT_THAT(fixtures::finding_ids(findings), testing::Contains("duplicate-entry"));
+  EXPECT_EQ(findings[0].message,
+            "both.fatbin holds 2 entries of PTX for sm_75, of which a link takes one");
+  EXPECT_EQ(findings[0].hint,
+            "read concatenated fatbins as fatlink::input, or pass each as an input of its own");
 }

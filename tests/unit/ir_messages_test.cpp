@@ -152,3 +152,29 @@ TEST(IrMessages, OfAnUnknownArchitectureSayWhatToInstall)
   EXPECT_EQ(details.message, "src/half.ll: libNVVM 13.0 does not know the architecture sm_121");
   EXPECT_THAT(details.hint, HasSubstr("install a newer libNVVM"));
 }
+
+TEST(IrMessages, NameTheIntrinsicThatLibnvvmLacks)
+{
+  auto const lacks = [](std::string const& name) {
+    return ir_refusal(
+        invalid("error: Error: :  Function `f' Basic Block `': \n  context:   %h = call "
+                "float @" +
+                name + "(float %x)\n  Unsupported intrinsic: " + name));
+  };
+  EXPECT_EQ(lacks("llvm.sin.f32").message,
+            "src/half.ll: error: Unsupported intrinsic: llvm.sin.f32");
+  EXPECT_EQ(lacks("llvm.sin.f32").hint,
+            "call @__nv_sinf of libdevice in its place, which libNVVM adds");
+  EXPECT_EQ(lacks("llvm.pow.f64").hint,
+            "call @__nv_pow of libdevice in its place, which libNVVM adds");
+  EXPECT_EQ(lacks("llvm.other").hint,
+            "call functions of libdevice (__nv_...) in its place, which libNVVM adds");
+}
+
+TEST(IrMessages, DoNotBlameTheDialectForAnErrorInAStatement)
+{
+  auto const details =
+      ir_refusal(invalid("error: Error: :  Function `f': \n  context:   ret\n  odd"));
+  EXPECT_EQ(details.message, "src/half.ll: error: odd");
+  EXPECT_EQ(details.hint, "correct the statement that libNVVM's log shows");
+}

@@ -175,13 +175,16 @@ TEST(Limits, OfAllModulesOfAnInputTogether)
 TEST(Limits, OfFindingsOfOneId)
 {
   std::string hooks;
+  std::string calls;
   std::string definitions;
   for (int i = 0; i < 3000; ++i) {
     hooks += ".extern .func hook_" + std::to_string(i) + ";\n";
+    calls += "call hook_" + std::to_string(i) + ";\n";
     definitions += ".visible .func other_" + std::to_string(i) + "\n{\nret;\n}\n";
   }
-  std::vector const inputs{ptx_fatbin(hooks + ".visible .entry k()\n{\nret;\n}\n", "library"),
-                           ptx_fatbin(definitions, "transform")};
+  std::vector const inputs{
+      ptx_fatbin(hooks + ".visible .entry k()\n{\n" + calls + "ret;\n}\n", "library"),
+      ptx_fatbin(definitions, "transform")};
   auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   std::erase_if(findings,
                 [](finding const& known) { return known.id != finding_id::missing_hook; });
@@ -295,5 +298,28 @@ TEST(Limits, OfLocalMemoryOfAThread)
     ADD_FAILURE() << "no error";
   } catch (interpreter::failure const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("more than 512 KiB of local memory"));
+    EXPECT_EQ(failed.hint(), "make the arrays of its functions smaller; no GPU has more");
+  }
+}
+
+TEST(Limits, OfTheRegistersOfAThread)
+{
+  auto const kernel = [](int count) {
+    auto text = k_version + ".entry k()\n{\n.reg .b64 %d<" + std::to_string(count) + ">;\n";
+    for (int i = 0; i < count; ++i) text += "mov.u64 %d" + std::to_string(i) + ", 0;\n";
+    return text + "ret;\n}\n";
+  };
+  auto const load = [](std::string const& text) {
+    interpreter::module_text const module{text, "f"};
+    interpreter::program loaded(std::make_shared<interpreter::memory>(), {&module, 1});
+    (void)loaded.find("k");
+  };
+  EXPECT_NO_THROW(load(kernel(131'000)));
+  try {
+    load(kernel(131'100));
+    ADD_FAILURE() << "no error";
+  } catch (interpreter::failure const& failed) {
+    EXPECT_THAT(failed.what(), testing::HasSubstr("more than 1 MiB of registers, the limit of a"));
+    EXPECT_THAT(failed.hint(), testing::HasSubstr("split the function"));
   }
 }

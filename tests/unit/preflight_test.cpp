@@ -9,6 +9,7 @@
 
 #include "fatlink/input.hpp"
 #include "fixtures.hpp"
+#include "form_inputs.hpp"
 #include "nvjitlink/link_input.hpp"
 
 using namespace fatlink;
@@ -305,4 +306,40 @@ TEST(Preflight, WarnsOfWeakCodeOfOtherCompilersThatDiffers)
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].severity, severity::warning);
   EXPECT_THAT(findings[0].message, HasSubstr("compiled by different compilers"));
+}
+
+namespace {
+
+/// The missing-hook findings of a kernel that calls `name`.
+std::vector<finding> missing_hooks(std::string const& name)
+{
+  std::vector const inputs{fixtures::ptx_module(
+      "k.ptx", ".extern .func " + name + "();\n.visible .entry k() { call " + name + "; ret; }\n")};
+  auto findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
+  std::erase_if(findings, [](finding const& one) { return one.id != finding_id::missing_hook; });
+  return findings;
+}
+
+}  // namespace
+
+TEST(Preflight, KnowsWhatTheDriverProvides)
+{
+  for (auto const* name : {"vprintf", "malloc", "free", "__assertfail", "cnpGetLastError",
+                           "__cuda_syscall_cnpv2LaunchDevice", "__cuda_syscall_CGS_sync"})
+    EXPECT_THAT(missing_hooks(name), IsEmpty()) << name;
+  for (auto const* name : {"cnp", "cnpoint", "__cuda_sys", "__assert_fail"})
+    EXPECT_EQ(missing_hooks(name).size(), 1U) << name;
+}
+
+TEST(Preflight, NamesTheArchiveOfTheDeviceRuntime)
+{
+  for (auto const* name : {"cudaGetLastError", "__cudaCDP2LaunchDeviceV2"})
+    EXPECT_EQ(
+        missing_hooks(name).at(0).hint,
+        "the CUDA Toolkit's device runtime defines it: pass its libcudadevrt.a, too, and link "
+        "in sass mode (link_mode::sass), or in lto mode (link_mode::lto) and set "
+        "link_options::allow_calls")
+        << name;
+  EXPECT_EQ(missing_hooks("__assert_fail").at(0).hint,
+            "call __assertfail, which the driver provides");
 }

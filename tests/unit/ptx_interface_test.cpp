@@ -291,3 +291,40 @@ TEST(PtxInterface, RefusesDamagedTextWithItsLine)
   expect_error<file_error>([] { read_ptx_interface(".version 9.0\n.func f(.param .b8 p[x]) {}"); },
                            "'x' where a number belongs");
 }
+
+TEST(PtxInterface, TellsWhichDeclaredFunctionsNothingMentions)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.extern .func called();
+.extern .func in_a_table();
+.extern .func by_address();
+.extern .func unused(.param .b32 p);
+.global .u64 table[1] = {in_a_table};
+.visible .entry k() { .reg .b64 %rd1; call.uni called, (); mov.u64 %rd1, by_address; ret; }
+)");
+  ASSERT_EQ(module.hooks.size(), 4U);
+  for (auto const& hook : module.hooks)
+    EXPECT_EQ(hook.is_unused, hook.name == "unused") << hook.name;
+}
+
+TEST(PtxInterface, TakesTheTypeOfAFloatFromItsRegisterWhereTheMoveStatesBits)
+{
+  auto const module = read_ptx_interface(R"(.version 9.0
+.visible .func (.param .b32 r) f(.param .b32 x, .param .b32 y, .param .b64 z)
+{
+.reg .f32 %f<4>, value; .reg .b32 %r<4>; .reg .f64 %fd<2>;
+ld.param.b32 %f1, [x];
+ld.param.u32 %r1, [y];
+ld.param.b64 %fd1, [z];
+st.param.b32 [r+0], value;
+ret;
+}
+.visible .func (.param .b32 r) g() { .reg .b32 %f<4>; st.param.b32 [r], %f1; ret; }
+)");
+  auto const& function = module.definitions.at(0);
+  EXPECT_EQ(function.results[0].accessed_as, "f32");
+  EXPECT_EQ(function.parameters[0].accessed_as, "f32");
+  EXPECT_EQ(function.parameters[1].accessed_as, "u32");
+  EXPECT_EQ(function.parameters[2].accessed_as, "f64");
+  EXPECT_EQ(module.definitions.at(1).results[0].accessed_as, "b32");
+}

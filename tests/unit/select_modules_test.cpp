@@ -222,8 +222,9 @@ TEST(SelectModules, TakesAMemberThatExplainsWhyANameIsMissing)
        {std::pair{definition("_Z14user_transformf"), "_Z14user_transformf is its C++ name"},
         std::pair{definition("user_transform", ""), "t.a(a.o) defines user_transform for itself"},
         std::pair{definition("user_transfrom"), "did you mean user_transfrom?"}}) {
-    std::vector const inputs{library(hook("user_transform")),
-                             archive_of("t.a", {{"a.o", declarations}, {"b.o", definition("b")}})};
+    std::vector const inputs{
+        library(hook("user_transform") + ".func f () { call user_transform; }\n"),
+        archive_of("t.a", {{"a.o", declarations}, {"b.o", definition("b")}})};
     auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
     ASSERT_FALSE(findings.empty());
     EXPECT_EQ(findings.front().id, finding_id::missing_hook);

@@ -82,7 +82,7 @@ TEST(Source, NamedAsBitcodeIsRefusedIfItIsNone)
 TEST(Source, AboveTheLimitIsRefused)
 {
   expect_refused_source(std::string(k_largest_source + 1, ' '), error_code::above_limit,
-                        "half.cu: has 16777217 bytes; the limit is 16 MiB");
+                        "half.cu: has 16777217 bytes; the limit is 16 MiB for CUDA C++");
 }
 
 TEST(Source, IsReadFromARegularFileOnly)
@@ -98,4 +98,12 @@ TEST(Source, NamesAreThoseOfSourceFiles)
   for (auto const* name : {"a.cu", "x/b.ll", "c.bc"}) EXPECT_TRUE(is_source_name(name)) << name;
   for (auto const* name : {"a", "a.ptx", "a.fatbin", "cu", ".cu"})
     EXPECT_FALSE(is_source_name(name)) << name;
+}
+
+TEST(Source, OfLlvmIrMayBeLarger)
+{
+  EXPECT_NO_THROW((void)source::from_text(std::string(k_largest_source + 1, ' '), "half.ll"));
+  expect_refused_source(std::string(k_largest_ir + 1, ' '), error_code::above_limit,
+                        "half.ll: has 268435457 bytes; the limit is 256 MiB for LLVM IR",
+                        "half.ll");
 }

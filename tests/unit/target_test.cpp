@@ -71,9 +71,9 @@ TEST(Target, ListsEveryTargetOfCuda13Once)
 
 TEST(Target, KnowsWhichArchitecturesNvjitlinkTakes)
 {
-  for (auto const number : {50U, 61U, 70U, 75U, 86U, 90U, 121U})
+  for (auto const number : {20U, 21U, 50U, 61U, 70U, 72U, 75U, 82U, 86U, 90U, 101U, 121U})
     EXPECT_TRUE(target(number).is_known()) << number;
-  for (auto const number : {10U, 72U, 74U, 76U, 83U, 91U, 101U, 130U})
+  for (auto const number : {10U, 13U, 73U, 74U, 76U, 83U, 91U, 102U, 130U})
     EXPECT_FALSE(target(number).is_known()) << number;
   EXPECT_TRUE(target(90, 'a').is_known());
   EXPECT_TRUE(target(100, 'f').is_known());

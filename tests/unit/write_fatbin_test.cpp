@@ -7,6 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fixtures.hpp"
+#include "form_inputs.hpp"
 #include "nvjitlink/link_input.hpp"
 #include "util/bytes/sha256.hpp"
 
@@ -167,4 +168,16 @@ TEST(LinkInput, RefusesMoreOrLessThanOneEntry)
   expect_refused_input(twice, "holds 2 entries instead of one");
   expect_refused_input(longer, "is not as fatlink writes it");
   expect_refused_input({}, "empty");
+}
+
+TEST(FatbinWriter, WritesPtxForNvjitlinkInAscii)
+{
+  auto const module = fixtures::ptx_module("a.ptx",
+                                           "// gr\xC3\xB6\xC3\x9F"
+                                           "e\v\n.file 1 \"\xC3\xBC.cu\"\f\n");
+  auto const& file = module.modules().front();
+  auto const written = link_input::write(file, file.entries().front());
+  auto const entries = read_fatbin(written.bytes());
+  EXPECT_THAT(read_ptx(entries.at(0)), testing::HasSubstr("// gr????e \n.file 1 \"??.cu\" \n"));
+  EXPECT_NO_THROW((void)link_input::read(written.bytes(), "a.ptx"));
 }

@@ -51,6 +51,7 @@ enum class finding_id {
   unchecked_types,     ///< types that no input states
   unpassed_argument,   ///< an argument that calls leave out because a default does not use it
   compared_by_link,    ///< a replaced inline function, whose type only the link can compare
+  constant_memory,     ///< more __constant__ variables than a link takes
   // inputs without effect
   removed_functions,  ///< nvcc removed every device function
   no_definition,      ///< defines no function that other inputs can call
@@ -122,6 +123,7 @@ struct preflight_request {
   bool allow_calls = false;                    ///< see link_options::allow_calls
   bool states_float_flags = false;             ///< all of ftz, prec_div, prec_sqrt and fma are set
   bool whole_archive = false;                  ///< see link_options::whole_archive
+  bool drop_unused_variables = false;          ///< see link_options::drop_unused_variables
   std::vector<std::string> kernels = {};       ///< each must be in an input
   std::vector<std::string> variables = {};     ///< an input must define each
   std::optional<toolkit_version> linker = {};  ///< nvJitLink's; none: toolkits are not checked

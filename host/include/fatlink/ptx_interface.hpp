@@ -64,6 +64,9 @@ struct ptx_function {
   /// most 32 bits, "b64" and "b128" are scalars of that width, and "b8" with a count is that number
   /// of bytes. Of a kernel's parameters, only the number of bytes. Alignments are not known.
   bool is_coarse = false;
+  /// Of a hook: nothing in the module mentions it after its declaration, so that a link needs no
+  /// definition. Not known for a cubin.
+  bool is_unused = false;
   /// Nothing is known of the parameters and results, which are empty: a cubin states no types of
   /// a function that it neither defines for others nor calls by name. Implies is_coarse.
   bool is_untyped = false;

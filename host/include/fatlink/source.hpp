@@ -19,13 +19,15 @@ enum class source_language {
 /// "cuda" or "nvvm-ir".
 char const* to_string(source_language language) noexcept;
 
-/// The most bytes of a source.
+/// The most bytes of a source of CUDA C++, or of a header.
 constexpr std::uint64_t k_largest_source = std::uint64_t{16} << 20;
+/// The most bytes of LLVM IR. NVSHMEM's bitcode has 54 MB.
+constexpr std::uint64_t k_largest_ir = std::uint64_t{256} << 20;
 
 /// A source in memory.
 class source {
  public:
-  /// Reads a regular file of at most k_largest_source bytes.
+  /// Reads a regular file of at most k_largest_source bytes, or k_largest_ir of LLVM IR.
   /// @throws file_error missing, not a regular file, unreadable, too large; or
   ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
   static source read(std::filesystem::path const& path);

@@ -61,8 +61,8 @@ class target {
   /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `link_target`.
   [[nodiscard]] bool links_for(target link_target) const noexcept;
 
-  /// Whether every nvJitLink of CUDA 13 accepts PTX and LTO-IR of this architecture: those of
-  /// CUDA 13 and older ones down to sm_30. nvJitLink 13.0 ignores the entries of others (sm_74,
+  /// Whether every nvJitLink of CUDA 13 accepts PTX of this architecture: those of
+  /// CUDA 13 and older ones down to sm_20. nvJitLink 13.0 ignores the entries of others (sm_74,
   /// sm_83) or refuses them.
   [[nodiscard]] bool is_known() const noexcept;
 

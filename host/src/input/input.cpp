@@ -46,7 +46,7 @@ struct input::contents {
 
   std::string name;
   input_form form = input_form::fatbin;
-  byte_buffer bytes;  ///< empty for a fatbin, which owns them
+  byte_buffer bytes;  ///< empty for a fatbin of one container, whose module owns them
   std::vector<fatbin> modules;
   std::optional<digest256> sidecar_digest;
   std::shared_ptr<declaration_count> declarations = std::make_shared<declaration_count>();
@@ -65,7 +65,7 @@ fatbin input::contents::make_module(byte_buffer module_bytes, std::string module
 
 void input::contents::add_modules(digests use)
 {
-  if (form == input_form::fatbin) {
+  if (form == input_form::fatbin && detail::split_containers(bytes).size() == 1) {
     modules.push_back(make_module(std::move(bytes), name, use));
     return;
   }
@@ -126,12 +126,12 @@ input_form input::form() const noexcept
 
 bytes_view input::bytes() const noexcept
 {
-  return form() == input_form::fatbin ? modules().front().bytes() : bytes_view(contents_->bytes);
+  return contents_->bytes.empty() ? modules().front().bytes() : bytes_view(contents_->bytes);
 }
 
 digest256 const& input::digest() const
 {
-  if (form() == input_form::fatbin) return modules().front().digest();
+  if (contents_->bytes.empty()) return modules().front().digest();
   if (contents_->sidecar_digest) return *contents_->sidecar_digest;
   std::call_once(contents_->hashed,
                  [this] { contents_->digest = detail::sha256(contents_->bytes); });

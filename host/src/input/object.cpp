@@ -60,6 +60,7 @@ class object_reader {
     if (section.type == SHT_NULL || section.type == SHT_NOBITS) return;
     auto const content = elf.view(section);
     if (elf.has_name(section, ".nv_fatbin")) code_.has_whole_program = true;
+    if (elf.name_starts_with(section, ".gnu.lto_")) code_.has_host_lto = true;
     if (!elf.has_name(section, "__nv_relfatbin")) return;
     size_in_all_ += section.size;
     if (size_in_all_ > bytes_.size())
@@ -108,6 +109,16 @@ class object_reader {
 object_code read_object(bytes_view object, std::string_view name)
 {
   return object_reader(object, name).read();
+}
+
+void refuse_host_lto(std::string_view name)
+{
+  refuse_input(
+      error_code::no_device_code, name,
+      "holds no device code: the link-time optimization of the host compiler (-flto) hides "
+      "it until the program is linked",
+      "compile with -Xcompiler -fno-lto or -Xcompiler -ffat-lto-objects; in CMake set the "
+      "property INTERPROCEDURAL_OPTIMIZATION to OFF");
 }
 
 void refuse_without_device_code(std::string_view name, char const* cause)

@@ -23,6 +23,7 @@ namespace fatlink::detail {
 struct object_code {
   std::vector<bytes_view> containers = {};  ///< relocatable device code; each has an entry
   bool has_whole_program = false;           ///< the object has a section .nv_fatbin
+  bool has_host_lto = false;                ///< it has sections of gcc -flto
 };
 
 /// The device code in `object`, in file order; it points into `object`. `name` is the file's, for
@@ -32,6 +33,8 @@ struct object_code {
 ///   or as read_fatbin.
 object_code read_object(bytes_view object, std::string_view name);
 
+/// @throws format_error (stage input) no-device-code: gcc -flto hides it, and what to do.
+[[noreturn]] void refuse_host_lto(std::string_view name);
 /// @throws format_error (stage input) no-device-code: `cause`, and how to compile for linking.
 [[noreturn]] void refuse_without_device_code(std::string_view name, char const* cause);
 

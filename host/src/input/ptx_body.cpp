@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "input/ptx_body.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string>
 
@@ -19,15 +17,6 @@ using ptx::token_kind;
 
 constexpr std::size_t k_shown_bytes = 32;
 constexpr std::string_view k_marks = ";,:()[]{}<>+-*/!~&|^=?@#";
-constexpr std::array<std::string_view, 5> k_line_directives{".version", ".target", ".address_size",
-                                                            ".file", ".loc"};
-
-bool is_line_directive(token const& word)
-{
-  return std::find(k_line_directives.begin(), k_line_directives.end(), word.text) !=
-         k_line_directives.end();
-}
-
 /// Whether the lexer made `word` of bytes that are none.
 bool is_no_token(token const& word)
 {
@@ -86,12 +75,12 @@ class body_checker {
   void check_directive()
   {
     if (at(";")) return advance();
-    if (at("{")) return open();  // the body after a head with `.pragma "…";`
-    if (at("#") || at("@")) return skip_line();
+    if (at("{")) return open();       // the body after a head with `.pragma "…";`
+    if (at("@")) return skip_line();  // @@DWARF
     if (at("}")) fail(token_, "has '}' without '{'");
     if (token_.kind != token_kind::directive)
       fail(token_, detail::format("has {} where a directive must be", shown(token_)));
-    if (is_line_directive(token_)) return skip_line_directive();
+    if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
     if (at(".section")) return skip_section();
     skip_declaration();
   }
@@ -102,8 +91,7 @@ class body_checker {
     if (at(";")) return advance();
     if (at("{")) return open();
     if (at("}")) return close();
-    if (at("#")) return skip_line();
-    if (is_line_directive(token_)) return skip_line_directive();
+    if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
     if (token_.kind == token_kind::word) return skip_instruction();
     if (token_.kind != token_kind::directive && !at("@"))
       fail(token_, detail::format("has {} where a statement must be", shown(token_)));
@@ -173,17 +161,11 @@ class body_checker {
       advance();
   }
 
-  /// Skips a directive that ends with its line; after a comma it goes on.
-  void skip_line_directive()
+  void skip_unterminated()
   {
-    auto line = token_.line;
-    for (auto goes_on = true; goes_on;) {
-      auto const is_comma = at(",");
-      advance();
-      if (is_comma) line = token_.line;
-      goes_on = token_.kind != token_kind::end && token_.kind != token_kind::directive &&
-                token_.line == line && !at("{") && !at("}") && !at(";");
-    }
+    ptx::unterminated_directive directive(token_);
+    do advance();
+    while (directive.takes(token_));
   }
 
   std::string_view text_;

@@ -4,15 +4,16 @@
 // newer versions is accepted.
 //
 //   module    ::= { directive | block | ";" }
-//   directive ::= line-directive                       .version, .target, .address_size, .file,
+//   directive ::= unterminated                         .version, .target, .address_size, .file,
 //   .loc
 //               | ".section" name "{" any "}"          DWARF
 //               | ".name" any ( ";" | block )          a function, a variable, .pragma, .alias
 //   block     ::= "{" { statement } "}"
-//   statement ::= label ":" | line-directive | block | [ any ] ";"   begins with a word, "." or "@"
+//   statement ::= label ":" | unterminated | block | [ any ] ";"   begins with a word, "." or "@"
 //
-// A line directive ends with its line. Lines that begin with `#` or `@@` (DWARF of PTX 2.0) are
-// skipped. Source: PTX ISA 9.0, "Syntax" and "Directives". Threads: no shared state.
+// ptx/lexer.hpp has the grammar of unterminated directives, and skips lines that begin with `#`.
+// Lines that begin with `@@` (DWARF of PTX 2.0) are skipped. Source: PTX ISA 9.0, "Syntax" and
+// "Directives". Threads: no shared state.
 #pragma once
 
 #include <string_view>

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
@@ -19,6 +20,7 @@
 #include "input/ptx_text.hpp"
 #include "input/recognize.hpp"
 #include "input/refuse.hpp"
+#include "util/bytes/byte_reader.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 
@@ -76,7 +78,7 @@ class module_reader {
   {
     switch (form) {
       case input_form::fatbin:
-        return add(name, copy(bytes));
+        return add_containers(split_containers(bytes), name);
       case input_form::ptx:
         return add(name, write_fatbin(ptx_entry(read_ptx_text(bytes, name)), name));
       case input_form::ltoir:
@@ -93,9 +95,15 @@ class module_reader {
   void add_units(object_code const& code, std::string const& name)
   {
     has_whole_program_ |= code.has_whole_program;
-    auto const is_one = code.containers.size() == 1;
-    for (auto const& container : code.containers)
-      add(is_one ? name : detail::format("{}[{}]", name, &container - code.containers.data() + 1),
+    has_host_lto_ |= code.has_host_lto;
+    add_containers(code.containers, name);
+  }
+
+  void add_containers(std::vector<bytes_view> const& containers, std::string const& name)
+  {
+    auto const is_one = containers.size() == 1;
+    for (auto const& container : containers)
+      add(is_one ? name : detail::format("{}[{}]", name, &container - containers.data() + 1),
           copy(container));
   }
 
@@ -120,6 +128,7 @@ class module_reader {
     if (has_whole_program_)
       refuse_without_device_code(
           name_, "its device code (section .nv_fatbin) is a whole program and cannot be linked");
+    if (has_host_lto_) refuse_host_lto(name_);
     refuse_without_device_code(name_, is_archive ? "no member holds device code that can be linked"
                                                  : "holds no device code");
   }
@@ -128,9 +137,28 @@ class module_reader {
   std::vector<module_bytes> modules_;
   std::uint64_t size_in_all_ = 0;  ///< of entries, once decompressed
   bool has_whole_program_ = false;
+  bool has_host_lto_ = false;
 };
 
 }  // namespace
+
+std::vector<bytes_view> split_containers(bytes_view fatbin)
+try {
+  byte_reader const reader(fatbin);
+  std::vector<bytes_view> containers;
+  for (std::uint64_t offset = 0;
+       offset < reader.size() && containers.size() <= limits::k_modules;) {
+    if (reader.read<std::uint32_t>(offset) != layout::k_magic) return {fatbin};
+    auto const length = reader.read<std::uint64_t>(offset + 8);
+    (void)reader.view(offset + layout::k_container_header, length);
+    auto const size = layout::k_container_header + length;
+    if (length != 0) containers.push_back(reader.view(offset, size));
+    offset += size;
+  }
+  return containers.empty() ? std::vector{fatbin} : containers;
+} catch (out_of_bytes const&) {
+  return {fatbin};  // read_fatbin() says what is damaged
+}
 
 std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name)
 {

@@ -19,6 +19,10 @@ struct module_bytes {
   byte_buffer bytes = {};  ///< of one fatbin
 };
 
+/// The containers of a fatbin, each of which is a module: `cat a.fatbin b.fatbin` has two. Those
+/// without entries are left out; a fatbin that is damaged is one.
+std::vector<bytes_view> split_containers(bytes_view fatbin);
+
 /// The modules of `bytes`, a file of the form `form` that messages call `name`. At least one.
 /// The members of an archive that hold no device code that can be linked are left out.
 /// @throws format_error (stage input) the codes of the form's reader; no-device-code;

@@ -24,6 +24,19 @@ constexpr std::string_view k_wrapped_bitcode = "\xDE\xC0\x17\x0B";
                                      .hint = hint});
 }
 
+/// @throws file_error above-limit.
+void check_size(std::uint64_t size, std::uint64_t limit, std::string const& name)
+{
+  if (size <= limit) return;
+  auto const is_cuda = limit == k_largest_source;
+  fail_source(name, error_code::above_limit,
+              detail::format("has {} bytes; the limit is {} MiB for {}", size, limit >> 20,
+                             is_cuda ? "CUDA C++" : "LLVM IR"),
+              is_cuda ? "compile it with nvcc, which has no limit"
+                      : "leave out functions that nothing calls, for example with "
+                        "llvm-extract, or compile parts of it");
+}
+
 std::size_t line_of(std::string_view text, std::size_t offset)
 {
   auto const head = text.substr(0, offset);
@@ -78,19 +91,19 @@ char const* to_string(source_language language) noexcept
 source source::read(std::filesystem::path const& path)
 {
   constexpr char const* k_hint = "pass a CUDA C++ source (.cu) or LLVM IR (.ll, .bc)";
-  auto const bytes = detail::read_file(path, k_largest_source, k_hint);
+  auto const opened = detail::open_regular(path, k_hint);
+  check_size(opened.size, k_largest_ir, path.string());
+  auto const bytes = detail::read_file(path, k_largest_ir, k_hint);
   return from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string());
 }
 
 source source::from_text(std::string text, std::string name)
 {
-  if (text.size() > k_largest_source)
-    fail_source(name, error_code::above_limit,
-                detail::format("has {} bytes; the limit is 16 MiB", text.size()),
-                "compile it with nvcc, which has no limit");
+  check_size(text.size(), k_largest_ir, name);
+  auto const language = language_of(text, name);
+  if (language == source_language::cuda) check_size(text.size(), k_largest_source, name);
   check_bitcode(text, name);
   if (!begins_as_bitcode(text)) check_text(text, name);
-  auto const language = language_of(text, name);
   return {std::move(name), std::move(text), language};
 }
 

@@ -27,7 +27,7 @@ class call_reader {
   std::vector<std::pair<std::string, ptx_function>> read()
   {
     statement words;
-    for (auto token = lexer_.next(); token.kind != ptx::token_kind::end; token = lexer_.next()) {
+    for (auto token = next(); token.kind != ptx::token_kind::end; token = next()) {
       auto const word = token.text;
       if (word == ":" && !words.empty()) label_ = words.back();
       if (word == ";") read_statement(words);
@@ -41,6 +41,18 @@ class call_reader {
   }
 
  private:
+  /// The next token that belongs to no `.loc` or the like.
+  ptx::token next()
+  {
+    auto token = lexer_.next();
+    while (ptx::unterminated_directive::begins_with(token)) {
+      ptx::unterminated_directive directive(token);
+      do token = lexer_.next();
+      while (directive.takes(token));
+    }
+    return token;
+  }
+
   static bool begins_function(statement const& words)
   {
     return std::any_of(words.begin(), words.end(),

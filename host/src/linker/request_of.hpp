@@ -15,6 +15,7 @@ inline preflight_request request_of(link_options const& options)
           .allow_calls = options.allow_calls,
           .states_float_flags = options.ftz && options.prec_div && options.prec_sqrt && options.fma,
           .whole_archive = options.whole_archive,
+          .drop_unused_variables = options.drop_unused_variables,
           .kernels = options.kernels,
           .variables = options.variables};
 }

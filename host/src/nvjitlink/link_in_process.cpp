@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nvjitlink/link_in_process.hpp"
 
+#include <array>
 #include <chrono>
+#include <string_view>
 
 #include "nvjitlink/log.hpp"
 #include "nvjitlink/result_name.hpp"
@@ -14,14 +16,32 @@ namespace {
 
 constexpr int k_input_fatbin = 4;  // NVJITLINK_INPUT_FATBIN
 
+/// The remedy for a text in nvJitLink's log.
+struct known_text {
+  std::string_view text;
+  char const* remedy;
+};
+constexpr std::array k_known_texts{
+    known_text{"Unresolved extern", "pass the input that defines it"},
+    known_text{"Prototype doesn't match",
+               "define the hook with the type that the contract's header declares"},
+    known_text{"Multiple definition", "pass only one input that defines it"},
+    known_text{"multiply defined", "pass only one input that defines it"},
+    known_text{"with max regcount of",
+               "limit the registers of the callee (link_options::max_registers), link in lto mode "
+               "(link_mode::lto), which compiles both together, or change the kernel's "
+               "__launch_bounds__"},
+    known_text{"too much global constant data",
+               "make the __constant__ variables of all inputs together smaller, or read large ones "
+               "from global memory (__device__)"},
+    known_text{"too much shared data",
+               "make the __shared__ arrays of the kernel and of the functions that it calls "
+               "smaller, or use dynamic shared memory (extern __shared__)"}};
+
 std::string remedy(int code, std::string const& log)
 {
-  if (log.find("Unresolved extern") != std::string::npos) return "pass the input that defines it";
-  if (log.find("Prototype doesn't match") != std::string::npos)
-    return "define the hook with the type that the contract's header declares";
-  if (log.find("Multiple definition") != std::string::npos ||
-      log.find("multiply defined") != std::string::npos)
-    return "pass only one input that defines it";
+  for (auto const& known : k_known_texts)
+    if (log.find(known.text) != std::string::npos) return known.remedy;
   switch (code) {
     case 3:
     case 8:
@@ -33,8 +53,7 @@ std::string remedy(int code, std::string const& log)
     case 17:
       return "nvjitlink::path is the one that was opened; a newer one may support it";
     default:
-      return "see nvJitLink's log; preflight reports the inputs without digests, which may be "
-             "damaged";
+      return "see nvJitLink's log";
   }
 }
 

@@ -32,10 +32,20 @@ char const* verb_of(symbol_role role)
   return "defines";
 }
 
+/// Whether the declarations differ in nothing but the alignment of structs.
+bool differ_in_alignment_only(ptx_function const& a, ptx_function const& b)
+{
+  return to_string(a) == to_string(b) &&
+         to_string(a, with_alignment::yes) != to_string(b, with_alignment::yes);
+}
+
 std::string advise_on_mismatch(function_symbol const& a, function_symbol const& b)
 {
   if ((a.role == symbol_role::kernel) != (b.role == symbol_role::kernel))
     return "a kernel is not a device function: rename one of the two";
+  if (differ_in_alignment_only(*a.function, *b.function))
+    return "compilers align struct parameters differently: clang to at least 4 bytes, nvcc as the "
+           "struct; compile both with one compiler, or pass the struct by address";
   if (to_string(*a.function) == to_string(*b.function) &&
       a.function->parameters == b.function->parameters)
     return "define it with the type that the library declares; if it uses the bits of a float on "

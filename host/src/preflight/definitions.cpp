@@ -95,7 +95,7 @@ std::vector<std::string> hook_names(preflight_inputs const& inputs)
   std::vector<std::string> hooks;
   for (auto const& input : inputs)
     for (auto const& hook : input.interface.hooks)
-      if (!is_system_function(hook.name)) hooks.push_back(hook.name);
+      if (!hook.is_unused && !is_system_function(hook.name)) hooks.push_back(hook.name);
   std::sort(hooks.begin(), hooks.end());
   hooks.erase(std::unique(hooks.begin(), hooks.end()), hooks.end());
   return hooks;

@@ -84,27 +84,30 @@ finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_ch
                : std::string("compile it with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile"))};
 }
 
-finding lacks_target(fatbin const& input, entry_kind kind, target link_target)
+finding lacks_target(preflight_inputs const& inputs, fatbin const& input, entry_kind kind,
+                     entry_choice const& choice)
 {
+  auto const link_target = choice.target;
   auto const specific = kind == entry_kind::elf || all_specific(input, kind);
   auto const names = targets_of(input, kind);
-  return {
-      .id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
-      .severity = severity::error,
-      .files = {input.name()},
-      .message = kind == entry_kind::elf
-                     ? detail::format("{} holds SASS for {}, which links only for exactly "
-                                      "that, not for {}",
-                                      input.name(), fmt::join(names, ", "), link_target.name())
-                     : detail::format("{} is compiled for {}, which does not link for {}",
-                                      input.name(), fmt::join(names, ", "), link_target.name()),
-      .hint = kind == entry_kind::elf
-                  ? detail::format("compile it with nvcc -rdc=true -cubin -arch={0}, fatlink "
-                                   "compile --sass {0}, or fatlink_add_fatbin(… SASS {1})",
-                                   link_target.name(), link_target.name().substr(3))
-                  : detail::format("compile it for {0} or older: nvcc -arch=sm_{1}, fatlink "
-                                   "compile --arch {1}, or fatlink_add_fatbin(… ARCHITECTURES {1})",
-                                   link_target.name(), link_target.number())};
+  return {.id = specific ? finding_id::arch_specific : finding_id::arch_too_new,
+          .severity = severity::error,
+          .files = {input.name()},
+          .message = kind == entry_kind::elf
+                         ? detail::format("{} holds SASS for {}, which links only for exactly "
+                                          "that, not for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name())
+                         : detail::format("{} is compiled for {}, which does not link for {}",
+                                          input.name(), fmt::join(names, ", "), link_target.name()),
+          .hint = kind == entry_kind::elf
+                      ? detail::format("compile it with nvcc -rdc=true -cubin -arch={0}, fatlink "
+                                       "compile --sass {0}, or fatlink_add_fatbin(… SASS {1})",
+                                       link_target.name(), link_target.name().substr(3))
+                      : alternatives(inputs, input, choice) +
+                            detail::format(
+                                "compile it for {0} or older: nvcc -arch=sm_{1}, fatlink compile "
+                                "--arch {1}, or fatlink_add_fatbin(… ARCHITECTURES {1})",
+                                link_target.name(), link_target.number())};
 }
 
 std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
@@ -130,6 +133,22 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
                   ? "no other entry links"
                   : detail::format("its {} for {} is linked", form, linked->target.name())),
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
+}
+
+/// Of the input `file`: a link takes one entry, and would lose the other without a word.
+void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<finding>& findings)
+{
+  auto const count = std::ranges::count_if(file.entries(), [&](fatbin_entry const& entry) {
+    return entry.kind == linked.kind && entry.target == linked.target;
+  });
+  if (count < 2) return;
+  findings.push_back(
+      {.id = finding_id::duplicate_entry,
+       .severity = severity::error,
+       .files = {file.name()},
+       .message = detail::format("{} holds {} entries of {} for {}, of which a link takes one",
+                                 file.name(), count, describe(linked.kind), linked.target.name()),
+       .hint = "read concatenated fatbins as fatlink::input, or pass each as an input of its own"});
 }
 
 /// The first of the kinds that the link can take of which `input` has an entry; else the mode's
@@ -166,12 +185,13 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    if (linked != nullptr) check_single(*input.file, *linked, findings);
     if (linked != nullptr && linked->kind == entry_kind::elf)
       check_relocatable(*input.file, *linked, findings);
     if (linked != nullptr || !unknown.empty()) continue;
     findings.push_back(targets_of(*input.file, kind).empty()
                            ? lacks_kind(inputs, *input.file, choice)
-                           : lacks_target(*input.file, kind, request.target));
+                           : lacks_target(inputs, *input.file, kind, choice));
   }
 }
 

@@ -78,11 +78,13 @@ inline std::vector<ptx_function> defined_functions(ptx_interface const& interfac
   return functions;
 }
 
-/// The functions that `interface` calls in other modules, without those of the device runtime.
+/// The functions that `interface` calls in other modules, without those of the CUDA driver.
 inline std::vector<ptx_function> hooks_of(ptx_interface const& interface)
 {
   auto hooks = interface.hooks;
-  std::erase_if(hooks, [](ptx_function const& hook) { return is_system_function(hook.name); });
+  std::erase_if(hooks, [](ptx_function const& hook) {
+    return hook.is_unused || is_system_function(hook.name);
+  });
   return hooks;
 }
 

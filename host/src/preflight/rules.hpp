@@ -73,7 +73,7 @@ void check_types(preflight_inputs const& inputs, preflight_request const& reques
 
 // symbols.cpp: functions
 
-/// Whether the CUDA device runtime defines the function (vprintf, malloc, …).
+/// Whether the CUDA driver defines the function (vprintf, malloc, cnpGetLastError, …).
 bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
@@ -109,6 +109,9 @@ void check_variables(preflight_inputs const& inputs, symbol_index const& symbols
                      std::vector<finding>& findings);
 /// signature-mismatch of variables.
 void check_variable_types(symbol_index const& symbols, std::vector<finding>& findings);
+/// constant-memory.
+void check_constant_memory(preflight_inputs const& inputs, preflight_request const& request,
+                           std::vector<finding>& findings);
 
 // definitions.cpp: inputs and definitions without effect
 

@@ -13,16 +13,40 @@
 namespace fatlink::detail {
 namespace {
 
-// What the CUDA device runtime defines itself: CUDA C++ Programming Guide, "Formatted Output",
-// "Assertion", "Dynamic Global Memory Allocation".
-constexpr std::array<std::string_view, 5> k_system{"vprintf", "__assertfail", "malloc", "free",
-                                                   "__assert_fail"};
+// What the CUDA driver defines: CUDA C++ Programming Guide, "Formatted Output", "Assertion",
+// "Dynamic Global Memory Allocation".
+constexpr std::array<std::string_view, 4> k_system{"vprintf", "__assertfail", "malloc", "free"};
+
+bool is_upper(char letter)
+{
+  return letter >= 'A' && letter <= 'Z';
+}
+
+/// What libcudadevrt.a calls in the driver: cnpGetLastError, __cuda_syscall_CGS_sync.
+bool is_called_by_device_runtime(std::string_view name)
+{
+  constexpr std::string_view k_prefix = "cnp";
+  return name.starts_with("__cuda_syscall_") ||
+         (name.starts_with(k_prefix) && name.size() > k_prefix.size() &&
+          is_upper(name[k_prefix.size()]));
+}
+
+/// What libcudadevrt.a defines: cudaGetLastError, __cudaCDP2LaunchDeviceV2. (In CUDA 13.0 all that
+/// it defines for others begins so.)
+bool is_of_device_runtime(std::string_view name)
+{
+  constexpr std::string_view k_prefix = "cuda";
+  if (name.starts_with("__cuda")) name.remove_prefix(2);
+  return name.starts_with(k_prefix) && name.size() > k_prefix.size() &&
+         is_upper(name[k_prefix.size()]);
+}
 
 }  // namespace
 
 bool is_system_function(std::string_view name)
 {
-  return std::find(k_system.begin(), k_system.end(), name) != k_system.end();
+  return std::find(k_system.begin(), k_system.end(), name) != k_system.end() ||
+         is_called_by_device_runtime(name);
 }
 
 namespace {
@@ -51,6 +75,12 @@ std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& s
           "{} defines {} for itself only: compile it with -rdc=true or -dlto, and without static; "
           "in PTX, declare it .visible",
           input.file->name(), hook.name);
+  if (is_of_device_runtime(hook.name))
+    return "the CUDA Toolkit's device runtime defines it: pass its libcudadevrt.a, too, and link "
+           "in "
+           "sass mode (link_mode::sass), or in lto mode (link_mode::lto) and set "
+           "link_options::allow_calls";
+  if (hook.name == "__assert_fail") return "call __assertfail, which the driver provides";
   auto const mangled =
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
   auto const similar = mangled.empty() ? definitions.nearest(hook.name) : mangled;
@@ -88,7 +118,7 @@ void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
   for (auto const& input : inputs)
     for (auto const& hook : input.interface.hooks) {
       auto const& group = symbols.find(hook.name);
-      if (is_system_function(hook.name) || is_function_defined(group) ||
+      if (hook.is_unused || is_system_function(hook.name) || is_function_defined(group) ||
           group.has(symbol_role::kernel))
         continue;
       missing_hooks.add(

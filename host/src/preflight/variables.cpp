@@ -2,11 +2,13 @@
 // Whether every extern variable is defined, with the size, state space and type it is declared
 // with. An lto link says nothing of any of these: it reads zeros, or other bytes.
 #include <algorithm>
+#include <set>
 
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/symbol_index.hpp"
 #include "ptx/ptx_accesses.hpp"
+#include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
@@ -131,7 +133,45 @@ variable_symbol const* reference_of(symbol_group const& group)
   return reference;
 }
 
+/// Names and bytes of all __constant__ variables that others can see, and the files that have some.
+struct constant_memory {
+  std::set<std::string_view> names;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> files;
+
+  void add(preflight_input const& input)
+  {
+    auto is_new = false;
+    for (auto const& variable : input.interface.variables) {
+      if (variable.space != "const" || !names.insert(variable.name).second) continue;
+      bytes += bytes_of(variable);
+      is_new = true;
+    }
+    if (is_new) files.push_back(input.file->name());
+  }
+};
+
 }  // namespace
+
+void check_constant_memory(preflight_inputs const& inputs, preflight_request const& request,
+                           std::vector<finding>& findings)
+{
+  // These links leave variables out.
+  if (request.drop_unused_variables || !request.kernels.empty() || !request.variables.empty())
+    return;
+  constant_memory constants;
+  for (auto const& input : inputs) constants.add(input);
+  if (constants.bytes <= limits::k_constant_bytes) return;
+  findings.push_back(
+      {.id = finding_id::constant_memory,
+       .severity = severity::error,
+       .files = constants.files,
+       .message =
+           detail::format("{}: {} bytes of __constant__ variables, above {}, the limit of a "
+                          "link",
+                          list_names(constants.files), constants.bytes, limits::k_constant_bytes),
+       .hint = "make them smaller, or read large ones from global memory (__device__)"});
+}
 
 void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
                      std::vector<finding>& findings)

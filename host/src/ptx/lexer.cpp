@@ -2,6 +2,7 @@
 #include "ptx/lexer.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace fatlink::ptx {
 namespace {
@@ -26,6 +27,33 @@ constexpr bool continues_word(char c) noexcept
 constexpr bool is_blank(char c) noexcept
 {
   return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+struct directive_grammar {
+  std::string_view name;
+  std::string_view expected;
+  std::string_view after_comma;
+};
+constexpr std::array<directive_grammar, 5> k_unterminated{{{".version", "n", ""},
+                                                           {".address_size", "n", ""},
+                                                           {".target", "w", "w"},
+                                                           {".file", "ns", "n"},
+                                                           {".loc", "nnn", "w"}}};
+
+directive_grammar const* find_directive(token const& word) noexcept
+{
+  auto const* const found = std::find_if(k_unterminated.begin(), k_unterminated.end(),
+                                         [&](auto const& one) { return one.name == word.text; });
+  return found == k_unterminated.end() ? nullptr : found;
+}
+
+/// Of `unterminated_directive::expected_`.
+constexpr char letter_of(token_kind kind) noexcept
+{
+  return kind == token_kind::number   ? 'n'
+         : kind == token_kind::string ? 's'
+         : kind == token_kind::word   ? 'w'
+                                      : '\0';
 }
 
 }  // namespace
@@ -105,6 +133,37 @@ token lexer::next() noexcept
   result.text = text_.substr(result.offset, end - result.offset);
   position_ = end;
   return result;
+}
+
+bool unterminated_directive::begins_with(token const& word) noexcept
+{
+  return find_directive(word) != nullptr;
+}
+
+unterminated_directive::unterminated_directive(token const& word) noexcept
+{
+  if (auto const* const grammar = find_directive(word); grammar != nullptr) {
+    expected_ = grammar->expected;
+    after_comma_ = grammar->after_comma;
+  }
+}
+
+bool unterminated_directive::takes(token const& next) noexcept
+{
+  if (expected_.empty()) return takes_more(next);
+  if (letter_of(next.kind) != expected_.front()) return false;
+  expected_.remove_prefix(1);
+  if (next.text == "function_name") expected_ = "w";
+  if (next.text == "inlined_at") expected_ = "nnn";
+  return true;
+}
+
+bool unterminated_directive::takes_more(token const& next) noexcept
+{
+  if (after_comma_.empty()) return false;
+  if (next.text == ",") expected_ = after_comma_;
+  if (next.text == "+") expected_ = "n";
+  return !expected_.empty();
 }
 
 }  // namespace fatlink::ptx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Splits PTX text into tokens and drops comments and lines of a preprocessor (`# 1 "a.cu"`).
-// Source: PTX ISA 9.0, "Syntax".
+// Splits PTX text into tokens and drops comments and lines of a preprocessor (`# 1 "a.cu"`). White
+// space, including newlines, only separates tokens. Source: PTX ISA 9.0, "Syntax".
 #pragma once
 
 #include <cstddef>
@@ -45,6 +45,26 @@ class lexer {
   std::string_view text_;
   std::size_t position_ = 0;
   unsigned line_ = 1;
+};
+
+/// Finds the end of a directive without a semicolon, token by token: its grammar states it, not the
+/// end of its line. Checked with ptxas 13.0.
+///
+///   .version N   .address_size N   .target WORD { "," WORD }   .file N STRING { "," N }
+///   .loc N N N [ "," function_name LABEL [ "+" N ] ] [ "," inlined_at N N N ]
+class unterminated_directive {
+ public:
+  static bool begins_with(token const& word) noexcept;
+  /// `word`: begins_with(word) is true.
+  explicit unterminated_directive(token const& word) noexcept;
+  /// Whether `next`, the token after those that it took before, belongs to the directive too.
+  bool takes(token const& next) noexcept;
+
+ private:
+  bool takes_more(token const& next) noexcept;
+
+  std::string_view after_comma_ = {};  ///< what follows a comma, as in `expected_`
+  std::string_view expected_ = {};     ///< kinds of the next tokens: n number, s string, w word
 };
 
 }  // namespace fatlink::ptx

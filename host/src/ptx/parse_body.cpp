@@ -72,7 +72,7 @@ class body_parser {
   void parse_directive()
   {
     if (reader_.at(".loc")) return void(location_ = parse_location(reader_));
-    if (reader_.at(".file")) return reader_.skip_line();
+    if (reader_.at(".file")) return void(reader_.take_directive());
     if (reader_.at(".pragma")) return reader_.skip_past(";");
     if (reader_.accept(".reg")) return parse_registers();
     auto const space = parse_space(reader_.peek().text.substr(1));

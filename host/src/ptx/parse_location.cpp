@@ -10,26 +10,12 @@ namespace {
 
 using tokens = std::vector<token>;
 
-constexpr std::size_t k_max_words = 64;  ///< kept of a line; `.loc` has at most 15
-
-/// Reads the rest of the line, starting at the directive.
-tokens take_line(token_reader& reader)
-{
-  tokens line;
-  auto const number = reader.peek().line;
-  while (reader.peek().kind != token_kind::end && reader.peek().line == number) {
-    auto const word = reader.next();
-    if (line.size() < k_max_words) line.push_back(word);
-  }
-  return line;
-}
-
 /// 0 if there is no such token or it is not a number.
-unsigned number_at(tokens const& line, std::size_t index)
+unsigned number_at(tokens const& words, std::size_t index)
 {
   unsigned value = 0;
-  if (index < line.size()) {
-    auto const text = line[index].text;
+  if (index < words.size()) {
+    auto const text = words[index].text;
     std::from_chars(text.data(), text.data() + text.size(), value);
   }
   return value;
@@ -47,22 +33,22 @@ std::string describe(syntax::source_position const& position,
 
 void parse_file(token_reader& reader, std::map<unsigned, std::string>& files)
 {
-  auto const line = take_line(reader);
-  if (line.size() < 3 || line[2].kind != token_kind::string || line[2].text.size() < 2) return;
-  auto const quoted = line[2].text;
-  files[number_at(line, 1)] = quoted.substr(1, quoted.size() - 2);
+  auto const words = reader.take_directive();
+  if (words.size() < 3 || words[2].kind != token_kind::string || words[2].text.size() < 2) return;
+  auto const quoted = words[2].text;
+  files[number_at(words, 1)] = quoted.substr(1, quoted.size() - 2);
 }
 
 syntax::source_location parse_location(token_reader& reader)
 {
-  auto const line = take_line(reader);
-  if (number_at(line, 3) == 0) return {};  // the start of a function, not a statement
-  syntax::source_location location{.position = {number_at(line, 1), number_at(line, 2)},
+  auto const words = reader.take_directive();
+  if (number_at(words, 3) == 0) return {};  // the start of a function, not a statement
+  syntax::source_location location{.position = {number_at(words, 1), number_at(words, 2)},
                                    .inlined_at = {}};
-  auto const inlined = std::find_if(line.begin(), line.end(),
+  auto const inlined = std::find_if(words.begin(), words.end(),
                                     [](token const& word) { return word.text == "inlined_at"; });
-  auto const index = static_cast<std::size_t>(inlined - line.begin());
-  location.inlined_at = {number_at(line, index + 1), number_at(line, index + 2)};
+  auto const index = static_cast<std::size_t>(inlined - words.begin());
+  location.inlined_at = {number_at(words, index + 1), number_at(words, index + 2)};
   return location;
 }
 

@@ -24,7 +24,7 @@ std::optional<linkage> parse_linkage(std::string_view word)
 bool skip_statement(token_reader& reader)
 {
   if (reader.at(".version") || reader.at(".target") || reader.at(".loc")) {
-    reader.skip_line();
+    reader.take_directive();
   } else if (reader.at(".section")) {
     reader.next();
     reader.next();

@@ -65,6 +65,7 @@ void ptx_accesses::begin_body(named_function const& head)
   stored_.clear();
   returned_.clear();
   unset_.clear();
+  floats_.clear();
   for (auto const& names : {head.result_names, head.parameter_names})
     for (auto const name : names) declared_[name];
 }
@@ -122,9 +123,38 @@ void ptx_accesses::read_statement(words const& statement)
     read_move(statement, index);
   else if (word == "call")
     read_call(statement, index);
+  else if (word == ".reg")
+    return declare_registers(statement, index);
   else if (word == ".param")
     return declare(statement, index);
   note_names(statement);
+}
+
+// .reg .f32 %f<9>, x;
+void ptx_accesses::declare_registers(words const& statement, std::size_t index)
+{
+  if (++index >= statement.size()) return;
+  auto const type = statement[index] == ".f32" || statement[index] == ".f64"
+                        ? statement[index].substr(1)
+                        : std::string_view{};
+  for (++index; index < statement.size(); ++index)
+    if (statement[index].starts_with('%') || may_be_name(statement[index])) {
+      if (type.empty())
+        floats_.erase(statement[index]);
+      else
+        floats_[statement[index]] = type;
+    }
+}
+
+/// The type of a move of `value`: "b32" of a register that is declared as .f32 is "f32".
+std::string_view ptx_accesses::type_of_move(std::string_view stated, std::string_view value) const
+{
+  if (floats_.empty() || !stated.starts_with('b')) return stated;
+  auto found = floats_.find(value);
+  if (found == floats_.end())
+    found = floats_.find(value.substr(0, value.find_last_not_of("0123456789") + 1));
+  return found == floats_.end() || found->second.substr(1) != stated.substr(1) ? stated
+                                                                               : found->second;
 }
 
 // ld.param.f32 %f1, [NAME+OFFSET] or st.param.f32 [NAME+OFFSET], %f1
@@ -134,11 +164,14 @@ void ptx_accesses::read_move(words const& statement, std::size_t index)
   if (++index >= statement.size() || statement[index] != ".param") return;
   std::string_view type;
   for (++index; index < statement.size() && is_directive(statement[index]); ++index)
-    type = statement[index].substr(1);
+    type = statement[index].substr(1);  // the last one
   auto const bracket = std::find(statement.begin() + static_cast<std::ptrdiff_t>(index),
                                  statement.end(), std::string_view("["));
   if (statement.end() - bracket < 2) return;
   auto const name = *(bracket + 1);
+  auto const value = static_cast<std::size_t>(is_load ? bracket - statement.begin() - 2
+                                                      : std::ssize(statement) - 1);
+  if (value < statement.size()) type = type_of_move(type, statement[value]);
   is_typed_ = is_typed_ || type == "f32" || type == "f64" || type == "u32" || type == "u64" ||
               type == "s32" || type == "s64";
   if (auto const declared = declared_.find(name); declared != declared_.end())

@@ -46,7 +46,7 @@ class ptx_accesses {
   /// Number of names, parameters and results kept; memory grows with it.
   [[nodiscard]] std::size_t size() const noexcept
   {
-    return stored_.size() + returned_.size() + unset_.size() + called_size_;
+    return floats_.size() + stored_.size() + returned_.size() + unset_.size() + called_size_;
   }
 
  private:
@@ -74,6 +74,9 @@ class ptx_accesses {
   };
   using words = std::vector<std::string_view>;
 
+  void declare_registers(words const& statement, std::size_t index);
+  [[nodiscard]] std::string_view type_of_move(std::string_view stated,
+                                              std::string_view value) const;
   void read_move(words const& statement, std::size_t index);
   void read_call(words const& statement, std::size_t index);
   void declare(words const& statement, std::size_t index);
@@ -81,6 +84,8 @@ class ptx_accesses {
   std::map<std::string_view, declared_name> declared_;   // of the body's function, by name
   std::map<std::string_view, std::string_view> stored_;  // arguments of the next call, by name
   std::map<std::string_view, observed_type*> returned_;  // results of calls, by name
+  std::map<std::string_view, std::string_view> floats_;  // registers of .f32 and .f64, by name or
+                                                         // by what their numbers follow
   std::set<std::string_view> unset_;  // declared for the next call, and not mentioned since
   std::map<std::string, called_function, std::less<>> called_;
   std::size_t called_size_ = 0;  // functions in called_ and their parameters

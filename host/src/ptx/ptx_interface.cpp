@@ -99,7 +99,8 @@ class interface_reader {
     auto& function = head.function;
     while (source_.peek().starts_with('.')) skip_attribute();
     if (source_.peek() == "(") std::tie(function.results, head.result_names) = read_results();
-    function.name = std::string(source_.checked_name(source_.next()));
+    auto const name = source_.checked_name(source_.next());
+    function.name = std::string(name);
     if (function.name.empty()) source_.fail("has a function without a name");
     if (source_.peek() == "(") {
       auto list = read_parameters();
@@ -111,6 +112,7 @@ class interface_reader {
     function.is_weak = linkage == linkage::weak;
     auto const has_body = read_head(function);
     if (has_body) read_body(head);
+    if (!has_body && linkage == linkage::external) source_.watch(name);
     count_declarations(1 + function.results.size() + function.parameters.size());
     add_function(std::move(function), is_kernel, has_body, linkage);
   }
@@ -164,6 +166,7 @@ class interface_reader {
     for (int depth = 1; depth > 0;) {
       if (source_.at_end()) source_.fail("ends inside a block");
       auto const word = source_.next();
+      if (source_.skip_unterminated(word)) continue;
       depth += word == "{" ? 1 : word == "}" ? -1 : 0;
       if (word == ";") {
         accesses_.read_statement(statement);
@@ -272,7 +275,10 @@ class interface_reader {
 
   void describe_accesses()
   {
-    for (auto& hook : interface_.hooks) accesses_.describe_callee(hook);
+    for (auto& hook : interface_.hooks) {
+      hook.is_unused = !source_.is_mentioned(hook.name);
+      accesses_.describe_callee(hook);
+    }
     for (auto& function : interface_.weak) accesses_.describe_calls(function);
     for (auto* list : {&interface_.definitions, &interface_.weak, &interface_.hooks})
       accesses_.drop_untyped(*list);

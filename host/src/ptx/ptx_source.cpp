@@ -16,6 +16,19 @@ std::string describe(std::string_view name, std::string const& reason, unsigned 
 
 }  // namespace
 
+bool ptx_source::skip_unterminated(std::string_view word) noexcept
+{
+  ptx::token const begin{.kind = ptx::token_kind::directive, .text = word};
+  if (!ptx::unterminated_directive::begins_with(begin)) return false;
+  for (ptx::unterminated_directive directive(begin); directive.takes(token_);) next();
+  return true;
+}
+
+void ptx_source::note_mention(std::string_view word) noexcept
+{
+  if (auto const mention = mentions_.find(word); mention != mentions_.end()) mention->second = true;
+}
+
 void ptx_source::fail(std::string const& reason) const
 {
   throw file_error(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -21,15 +22,23 @@ class ptx_source {
   [[nodiscard]] bool at_end() const noexcept { return token_.kind == ptx::token_kind::end; }
   /// The next word; empty at the end.
   [[nodiscard]] std::string_view peek() const noexcept { return token_.text; }
+  /// Reads the rest of the directive `word`, which next() returned, if it has no semicolon.
+  /// Returns whether it is one of these.
+  bool skip_unterminated(std::string_view word) noexcept;
   /// Reads the next word; empty at the end.
   std::string_view next() noexcept
   {
     auto const word = token_.text;
+    if (token_.kind == ptx::token_kind::word && !mentions_.empty()) note_mention(word);
     line_ = token_.line;
     token_ = lexer_.next();
     return word;
   }
 
+  /// From here on notes whether next() returns `name`.
+  void watch(std::string_view name) { mentions_.emplace(name, false); }
+  /// Whether next() has returned `name` since watch(name).
+  [[nodiscard]] bool is_mentioned(std::string_view name) const { return mentions_.at(name); }
   /// @throws file_error "NAME: its PTX REASON (line N)".
   [[noreturn]] void fail(std::string const& reason) const;
   /// @throws file_error above-limit: "NAME: its PTX REASON, the limit (line N)".
@@ -42,10 +51,13 @@ class ptx_source {
   [[nodiscard]] unsigned long read_number(std::string_view digits) const;
 
  private:
+  void note_mention(std::string_view word) noexcept;
+
   ptx::lexer lexer_;
   std::string_view name_;
-  ptx::token token_;   ///< the next one
-  unsigned line_ = 1;  ///< of the word that next() returned last
+  ptx::token token_;                           ///< the next one
+  std::map<std::string_view, bool> mentions_;  ///< of the names that are watched
+  unsigned line_ = 1;                          ///< of the word that next() returned last
 };
 
 }  // namespace fatlink::detail

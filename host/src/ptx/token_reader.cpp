@@ -68,10 +68,15 @@ std::uint64_t token_reader::expect_count(std::string_view description, std::uint
   return number.bits;
 }
 
-void token_reader::skip_line()
+std::vector<token> token_reader::take_directive()
 {
-  auto const line = peek().line;
-  while (peek().kind != token_kind::end && peek().line == line) next();
+  constexpr std::size_t k_most_kept = 16;
+  std::vector<token> words{next()};
+  for (unterminated_directive directive(words.front()); directive.takes(peek());) {
+    auto const word = next();
+    if (words.size() < k_most_kept) words.push_back(word);
+  }
+  return words;
 }
 
 void token_reader::skip_past(std::string_view end)

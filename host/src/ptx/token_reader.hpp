@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ptx/lexer.hpp"
 #include "ptx/syntax_error.hpp"
@@ -36,8 +37,9 @@ class token_reader {
   /// Whether the next tokens are `text`, with no blanks in between; `text` has one or two
   /// characters of punctuation.
   [[nodiscard]] bool at_mark(std::string_view text) const noexcept;
-  /// Reads every token of the current line.
-  void skip_line();
+  /// Reads the unterminated_directive at the next token. Returns at most 16 tokens of it, which are
+  /// all of `.loc`, with the directive as the first.
+  std::vector<token> take_directive();
   /// Reads up to and including the next `end` outside of braces that open on the way.
   void skip_past(std::string_view end);
 

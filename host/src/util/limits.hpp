@@ -109,6 +109,8 @@ constexpr std::uint64_t k_module_bytes = std::uint64_t{1} << 30;
 constexpr std::uint64_t k_constant_bytes = std::uint64_t{64} << 10;
 /// All .shared variables that a kernel reaches, as ptxas limits them.
 constexpr std::uint64_t k_static_shared_bytes = std::uint64_t{48} << 10;
+/// The registers of a function for one thread, each of which has its place: 131,072 of 64 bits.
+constexpr std::uint32_t k_register_bytes = 1U << 20U;
 /// Local memory of a thread, as CUDA's.
 constexpr std::uint32_t k_local_bytes = 512U << 10U;
 

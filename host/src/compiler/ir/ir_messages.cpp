@@ -2,6 +2,7 @@
 #include "compiler/ir/ir_messages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <optional>
@@ -25,12 +26,14 @@ constexpr char const* k_constant_hint =
     "value: "
     "0x3FB99999A0000000 is 0.1F";
 constexpr std::string_view k_undefined = "use of undefined value '@";
+constexpr std::string_view k_intrinsic = "Unsupported intrinsic: ";
 
 /// An error of a log. Line and column count from 1; 0: it states none.
 struct ir_error {
   std::size_t line = 0;
   std::size_t column = 0;
   std::string_view text = {};
+  bool is_in_context = false;  ///< of a valid statement that libNVVM does not compile
 };
 
 /// The rest of `text` after `prefix`; empty if it does not begin with that.
@@ -78,8 +81,19 @@ std::optional<ir_error> read_error(std::string_view line, std::string const& pro
   return error;
 }
 
+/// The line after `  context: STATEMENT`, which follows a line without a message.
+std::optional<ir_error> find_error_in_context(std::string_view log)
+{
+  auto const context = log.find("\n  context: ");
+  if (context == std::string_view::npos) return std::nullopt;
+  auto text = log.substr(std::min(log.find('\n', context + 1), log.size()));
+  text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
+  return ir_error{.text = text.substr(0, text.find('\n')), .is_in_context = true};
+}
+
 ir_error find_error(std::string_view log, std::string const& program_name)
 {
+  if (auto const error = find_error_in_context(log)) return *error;
   ir_error const first{.text = without_marks(log.substr(0, log.find('\n')))};
   for (std::size_t start = 0; start < log.size();) {
     auto const end = std::min(log.find('\n', start), log.size());
@@ -153,6 +167,22 @@ std::string undefined_hint(std::string_view text)
       printable(name.substr(0, name.find('\''))));
 }
 
+/// "llvm.sin.f32" is "__nv_sinf" in libdevice, "llvm.sin.f64" "__nv_sin".
+std::string intrinsic_hint(std::string_view text)
+{
+  constexpr std::array<std::string_view, 10> k_known{"sin", "cos", "tan",  "exp",   "exp2",
+                                                     "pow", "log", "log2", "log10", "exp10"};
+  constexpr std::string_view k_prefix = "llvm.";
+  auto name = text.substr(k_intrinsic.size());
+  auto const is_float = name.ends_with(".f32");
+  if (name.starts_with(k_prefix)) name.remove_prefix(k_prefix.size());
+  name = name.substr(0, name.find('.'));
+  if (std::find(k_known.begin(), k_known.end(), name) == k_known.end())
+    return "call functions of libdevice (__nv_...) in its place, which libNVVM adds";
+  return detail::format("call @__nv_{}{} of libdevice in its place, which libNVVM adds", name,
+                        is_float ? "f" : "");
+}
+
 std::string hint_for(ir_error const& error, compile_product const& product,
                      ir_compile const& compile)
 {
@@ -163,6 +193,8 @@ std::string hint_for(ir_error const& error, compile_product const& product,
   if (has("contain a triple") || has("Invalid target triple")) return k_triple_hint;
   if (has("floating point constant invalid for type")) return k_constant_hint;
   if (has(k_undefined)) return undefined_hint(error.text);
+  if (error.text.starts_with(k_intrinsic)) return intrinsic_hint(error.text);
+  if (error.is_in_context) return "correct the statement that libNVVM's log shows";
   return dialect_hint(error, compile);
 }
 

@@ -55,18 +55,29 @@ bool has_headers_of_cuda(compile_subject const& subject)
   });
 }
 
-std::string header_hint(std::string const& name, compile_subject const& subject)
+/// `place`: of the line that includes the header, "half.cu(1)", which may be in another header.
+std::string standard_header_hint(std::string const& name, compile_subject const& subject,
+                                 std::string const& place)
+{
+  auto const remedy =
+      place.starts_with(subject.name)
+          ? std::string("remove the line; CUDA's own functions (sqrtf, printf) need no header")
+          : std::string(
+                "leave out the header that includes it, or this line if the header is yours");
+  return detail::format(
+      "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: {}; {}",
+      name.substr(0, name.find('.')), remedy, folders_text(subject));
+}
+
+std::string header_hint(std::string const& name, compile_subject const& subject,
+                        std::string const& place)
 {
   if (auto const folder = own_folder_with(name, subject); !folder.empty())
     return detail::format(
         "it is beside the source, whose folder is not searched: add it with -I {} "
         "(compile_options::include_folders)",
         folder);
-  if (is_standard_header(name))
-    return detail::format(
-        "NVRTC has no C++ standard library, and CCCL in these folders has no <cuda/std/{}>: remove "
-        "the line; CUDA's own functions (sqrtf, printf) need no header; {}",
-        name.substr(0, name.find('.')), folders_text(subject));
+  if (is_standard_header(name)) return standard_header_hint(name, subject, place);
   if (!subject.headers_problem.empty())
     return detail::format(
         "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
@@ -93,19 +104,18 @@ void refuse_header(std::string const& name, compile_product const& product,
                    compile_subject const& subject, std::string const& refusal)
 {
   auto const cause = refusal.empty() ? std::string("is in none of the folders") : refusal;
-  auto hint = refusal.empty() ? header_hint(name, subject)
+  auto const place = place_of_catastrophe(product.log, subject);
+  auto hint = refusal.empty() ? header_hint(name, subject, place)
                               : detail::format(
                                     "include a regular file in a folder of -I "
                                     "(compile_options::include_folders); {}",
                                     folders_text(subject));
-  throw compile_error(
-      stage::compiler,
-      {.message = detail::format("{}: the header {} {}", place_of_catastrophe(product.log, subject),
-                                 name, cause),
-       .input = subject.name,
-       .code = error_code::header_not_found,
-       .log = refusal.empty() ? without_search_list(product.log) : std::string(),
-       .hint = std::move(hint)});
+  throw compile_error(stage::compiler,
+                      {.message = detail::format("{}: the header {} {}", place, name, cause),
+                       .input = subject.name,
+                       .code = error_code::header_not_found,
+                       .log = refusal.empty() ? without_search_list(product.log) : std::string(),
+                       .hint = std::move(hint)});
 }
 
 }  // namespace fatlink::detail

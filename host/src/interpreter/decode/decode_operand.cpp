@@ -23,7 +23,9 @@ unsigned register_width(type type) noexcept
 operand_offset decoding::new_register(unsigned width)
 {
   auto const offset = code_.register_bytes;
-  if (offset > k_max_frame) refuse("too many registers");
+  if (offset > k_max_registers)
+    exceed("more than 1 MiB of registers, the limit of a thread",
+           "split the function; a GPU has 255 registers and 512 KiB of local memory for a thread");
   code_.register_bytes += width * k_lanes;
   return offset;
 }
@@ -56,7 +58,7 @@ operand_offset decoding::constant(std::uint64_t bits, unsigned width)
     auto* const lanes = code_.constants.data() + (entry->second & ~k_constant);
     for (unsigned i = 0; i < k_lanes; ++i)
       std::memcpy(lanes + i * width, &bits, std::min<std::size_t>(width, sizeof bits));
-    if (code_.constants.size() > k_max_frame) refuse("too many constants");
+    if (code_.constants.size() > k_max_constants) refuse("too many constants");
   }
   return entry->second;
 }

@@ -93,12 +93,18 @@ std::string decoding::place() const
                                  : place_of(code_, code_.instructions.back());
 }
 
-void decoding::fail(fault kind, std::string const& message) const
+void decoding::fail(fault kind, std::string const& message, std::string const& hint) const
 {
   throw failure(
       kind, place() + ": in " + code_.name + ": " + message, code_.source,
       instruction_ == nullptr ? function_.line : instruction_->line,
-      instruction_ == nullptr ? std::string() : location_of(code_, code_.instructions.back()));
+      instruction_ == nullptr ? std::string() : location_of(code_, code_.instructions.back()),
+      hint);
+}
+
+void decoding::exceed(std::string const& reason, std::string const& hint) const
+{
+  fail(fault::refused, reason, hint);
 }
 
 void decoding::refuse(std::string const& reason) const
@@ -153,8 +159,7 @@ void decoding::finish()
   for (auto& list : code_.branch_tables)
     for (auto& target : list) target = starts_[target];
   code_.constants.resize(aligned(code_.constants.size(), 64));
-  if (code_.register_bytes > k_max_frame || code_.constants.size() > k_max_frame)
-    refuse("too many registers");
+  if (code_.constants.size() > k_max_constants) refuse("too many constants");
 }
 
 bool decoding::take(std::string_view word)

@@ -20,13 +20,15 @@
 #include "interpreter/decode/reach.hpp"
 #include "ptx/syntax.hpp"
 #include "ptx/types.hpp"
+#include "util/limits.hpp"
 
 namespace fatlink::interpreter {
 
 using ptx::space;
 using ptx::type;
 
-constexpr std::uint32_t k_max_frame = 1U << 28;  ///< bytes of registers, and of constants
+constexpr std::uint32_t k_max_registers = limits::k_register_bytes * k_lanes;  ///< bytes of a warp
+constexpr std::uint32_t k_max_constants = 1U << 28;                            ///< bytes
 
 /// Addresses of global and constant variables in the address space.
 struct address_map {
@@ -128,6 +130,8 @@ class decoding {
 
   /// Refuses an instruction that other devices may execute: a limit of this device.
   [[noreturn]] void refuse(std::string const& reason = {}) const;
+  /// Refuses a function above a limit; `hint` is the remedy.
+  [[noreturn]] void exceed(std::string const& reason, std::string const& hint) const;
   /// Refuses an instruction because this device does not support `feature`.
   [[noreturn]] void refuse_feature(std::string const& feature) const;
   /// Rejects an instruction that no device executes: operands of wrong types or counts.
@@ -143,7 +147,8 @@ class decoding {
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
   [[nodiscard]] std::string place() const;
   void reject_part(syntax::operand const& operand) const;
-  [[noreturn]] void fail(fault kind, std::string const& message) const;
+  [[noreturn]] void fail(fault kind, std::string const& message,
+                         std::string const& hint = {}) const;
   operand_offset special(syntax::operand const& operand, type type);
   operand_offset address(syntax::operand const& operand, type type);
   std::uint64_t immediate(syntax::operand const& operand, type type) const;

@@ -11,6 +11,7 @@ namespace {
 
 static_assert(limits::k_local_bytes == 512U * 1024U);
 constexpr std::uint32_t k_alignment = 16;
+constexpr char const* k_local_hint = "make the arrays of its functions smaller; no GPU has more";
 
 }  // namespace
 
@@ -46,7 +47,7 @@ void decoding::lay_out_variables()
       throw failure(fault::refused,
                     code_.source + ": " + code_.name +
                         ": more than 512 KiB of local memory, the limit of a thread",
-                    code_.source, function_.line);
+                    code_.source, function_.line, {}, k_local_hint);
   }
   code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
@@ -98,7 +99,7 @@ slot decoding::new_slot(unsigned bytes)
   next_slot_ = static_cast<std::uint32_t>(aligned(next_slot_ + bytes, k_alignment));
   code_.local_bytes = std::max(code_.local_bytes, next_slot_);
   if (code_.local_bytes > limits::k_local_bytes)
-    refuse("more than 512 KiB of local memory, the limit of a thread");
+    exceed("more than 512 KiB of local memory, the limit of a thread", k_local_hint);
   return place;
 }
 

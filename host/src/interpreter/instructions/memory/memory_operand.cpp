@@ -5,6 +5,33 @@
 
 namespace fatlink::interpreter {
 
+namespace {
+
+/// Whether `operand` is an address at the name of a .shared variable.
+bool names_shared(decoding const& d, syntax::operand const& operand)
+{
+  using syntax::operand_kind;
+  if (operand.kind != operand_kind::address || operand.parts.empty()) return false;
+  auto const& base = operand.parts[0];
+  if (base.kind == operand_kind::variable)
+    return d.function().variables[base.index].space == space::shared;
+  auto const* const meaning = base.kind == operand_kind::symbol ? d.find(base.name) : nullptr;
+  if (meaning == nullptr) return false;
+  return meaning->kind == entity_kind::dynamic_shared ||
+         (meaning->kind == entity_kind::variable &&
+          d.modules().variables[meaning->index].syntax->space == space::shared);
+}
+
+/// Without a stated space: ptxas takes the space of a .shared variable from its name.
+space space_of_name(decoding const& d)
+{
+  for (std::size_t i = 0; i < d.count(); ++i)
+    if (names_shared(d, d.operand(i))) return space::shared;
+  return space::generic;
+}
+
+}  // namespace
+
 memory_order take_order(decoding& d)
 {
   if (d.take("relaxed")) return memory_order::relaxed;
@@ -27,7 +54,7 @@ space take_space(decoding& d)
   for (auto const* const word : {"global", "shared", "shared::cta", "shared::cluster", "const",
                                  "local", "param", "param::entry", "param::func"})
     if (d.take(word)) return *ptx::parse_space(word);
-  return space::generic;
+  return space_of_name(d);
 }
 
 computed_address decode_address(decoding& d, syntax::operand const& address, space space)

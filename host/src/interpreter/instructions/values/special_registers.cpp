@@ -155,14 +155,15 @@ bool emit_special(decoding& d, std::string_view name, operand_offset result, uns
   std::uint32_t axis = 0;
   auto word = name;
   auto const has_axis =
-      name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'x' && name.back() <= 'z';
+      name.size() > 2 && name[name.size() - 2] == '.' && name.back() >= 'w' && name.back() <= 'z';
+  auto const is_fourth = has_axis && name.back() == 'w';  // always 0
   if (has_axis) {
-    axis = static_cast<std::uint32_t>(name.back() - 'x');
+    axis = is_fourth ? 0 : static_cast<std::uint32_t>(name.back() - 'x');
     word.remove_suffix(2);
   }
   for (auto const& entry : k_specials) {
     if (entry.word != word || entry.has_axis != has_axis) continue;
-    emit_read(d, entry.source, axis, result, width);
+    emit_read(d, is_fourth ? special::zero : entry.source, axis, result, width);
     return true;
   }
   if (!is_in_family(name)) return false;
