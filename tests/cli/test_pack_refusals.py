@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that `fatlink pack` refuses to write as one fatbin."""
 import shutil
+import struct
 
 from fatlink_cli import HOOK
 from pack_case import BOTH_75, FORMS, PTX_75, PTX_90, RELU, Pack
@@ -17,6 +18,12 @@ class Refuses(Pack):
     def test_a_file_of_two_translation_units(self):
         content = self.compile("a", HOOK, *PTX_75).read_bytes()
         self.file("two.fatbin", content + content)
+        self.refuse("duplicate-entry", "two.fatbin", says=["two.fatbin[1] and two.fatbin[2] both hold ptx:sm_75"])
+
+    def test_a_container_of_two_translation_units(self):
+        content = self.compile("a", HOOK, *PTX_75).read_bytes()
+        header, entries = content[:8], content[16:]
+        self.file("two.fatbin", header + struct.pack("<Q", 2 * len(entries)) + 2 * entries)
         self.refuse("duplicate-entry", "two.fatbin", says=["two.fatbin holds two ptx:sm_75 entries"])
 
     def test_files_of_different_sources(self):
