@@ -169,6 +169,7 @@ class Bounds(CliTest):
         self.assert_fails(3, "inspect", "nested.fatbin",
                           says=["nested.json: nests arrays and objects deeper than 64, the limit"])
 
+    @long_test  # test_25_kilobytes_of_compressed_functions has ZSTD; unit tests have both
     def test_compression_by_lz4_counts_alike(self):
         text = (generated.HEADER + ".visible .func a{}\n" * ((1 << 20) + 1)).encode()
         self.file("lz4.fatbin", generated.fatbin(generated.entry(text, compression=generated.LZ4)))
