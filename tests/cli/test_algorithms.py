@@ -5,6 +5,7 @@ import unittest
 
 from fatlink_cli import CliTest
 from plan_case import PlanTest, npy
+from run_tests import long_test
 
 COMBINE = {1: ["add_uint8"], 2: ["max_float16"], 4: ["add_float", "max_float", "add_int32"], 8: ["argmax", "add_double"],
            16: ["multiply_matrices"], 32: ["merge_moments"]}
@@ -34,12 +35,19 @@ class Algorithms(PlanTest):
             for operator in operators:
                 self.assert_verified(f"reduce_{size}", operator, "--elements", 20000)
 
-    def test_every_operator_reduces_segments(self):
+    def reduce_segments(self, operators_of_size):
         self.file("offsets.npy", offsets(3, 3, 40, 41, 1000, 9000, 9999))
-        for size, operators in COMBINE.items():
+        for size, operators in operators_of_size.items():
             for operator in operators:
                 self.assert_verified(f"segmented_reduce_{size}", operator, "--input", "offsets=offsets.npy",
                                      "--set", "n=10000")
+
+    def test_an_operator_of_each_size_reduces_segments(self):
+        self.reduce_segments({size: operators[:1] for size, operators in COMBINE.items()})
+
+    @long_test  # the test above has one of each size
+    def test_every_operator_reduces_segments(self):
+        self.reduce_segments({size: operators[1:] for size, operators in COMBINE.items()})
 
     def refuse_offsets(self, says, *numbers, words=("--set", "n=10")):
         self.file("offsets.npy", offsets(*numbers))

@@ -173,7 +173,7 @@ class MakeMakerFixtures(CliTest):
         self.assertIn("pip cannot reach a package index", done.stdout, done.stderr)
         return done
 
-    @long_test  # the test below makes the same virtual environment, with a package
+    @long_test  # makers.download runs the same program
     def test_is_skipped_with_the_reasons_without_a_package_index_and_packages(self):
         done = self.make_without_index(self.folder / "none")
         self.assertEqual(done.returncode, 77, done.stdout + done.stderr)
@@ -181,6 +181,7 @@ class MakeMakerFixtures(CliTest):
         self.assertRegex(done.stdout, r"\n  numba: .*: ModuleNotFoundError: No module named 'numba'\n")
         self.assertRegex(done.stdout, r"\n  cuda_core: .*: ModuleNotFoundError: No module named 'cuda'\n")
 
+    @long_test
     def test_uses_the_packages_of_this_python_without_a_package_index(self):
         """With a package that stands for cuda.core: what it compiles is not tested here."""
         core = self.folder / "site-packages/cuda/core"

@@ -10,12 +10,13 @@ FLAGS = "-DFATLINK_SHOW_THE_ERROR -Wno-shift-count-overflow"
 
 class CompilerCheck(BuildSide):
     def configured(self, flags):
+        """A project that includes the check alone."""
         cache = (BUILD / "CMakeCache.txt").read_text()
-        compiler, toolkit = (re.search(rf"(?m)^{name}:\w+=(.+)$", cache).group(1)
-                             for name in ("CMAKE_CXX_COMPILER", "CUDAToolkit_NVCC_EXECUTABLE"))
-        return self.cmake("-S", SOURCE, "-B", "b", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
-                          f"-DCUDAToolkit_ROOT={toolkit.rsplit('/bin/', 1)[0]}", "-DFATLINK_BUILD_TESTS=OFF",
-                          "-DFATLINK_BUILD_KERNELS=OFF", f"-DCMAKE_CXX_FLAGS={flags}")
+        compiler = re.search(r"(?m)^CMAKE_CXX_COMPILER:\w+=(.+)$", cache).group(1)
+        self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(check LANGUAGES CXX)\n"
+                  f'set(PROJECT_SOURCE_DIR "{SOURCE}")\ninclude("{SOURCE}/cmake/build/compiler_check.cmake")\n')
+        return self.cmake("-S", ".", "-B", "b", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
+                          f"-DCMAKE_CXX_FLAGS={flags}")
 
     def test_stops_the_configuration_and_names_the_compiler_and_a_remedy(self):
         done = self.configured(FLAGS)

@@ -8,7 +8,7 @@ from fatlink_cli import SHARE, TESTS, TRANSFORMS, CliTest, scaled
 from stratified import npy, stratified
 
 CORPUS = TESTS / "corpus"
-ELEMENTS = scaled(2**16)
+ELEMENTS = scaled(2**15)
 
 
 class Corpus(CliTest):

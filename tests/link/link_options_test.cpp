@@ -182,7 +182,7 @@ TEST_F(LinkOptions, OfPtxasThatAreAllowedMakeExecutableImages)
     for (auto const name : {allowed.name, allowed.short_name}) {
       auto const text = std::string(name) + (takes_value ? "=" + value : "");
       auto const image =
-          link(link_mode::ptx, with_kernels({"k7"}, [&](link_options& o) { o.ptxas = {text}; }));
+          link(link_mode::lto, with_kernels({"k7"}, [&](link_options& o) { o.ptxas = {text}; }));
       EXPECT_THAT(symbols_of(image).kernels, Contains("k7")) << text;
     }
   }

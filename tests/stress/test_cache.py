@@ -121,7 +121,7 @@ class CacheStress(unittest.TestCase):
         self.assertGreater(call, 20)
 
     def test_eviction_under_writers_stays_within_the_limit_and_keeps_what_is_read(self):
-        writers, count = min(scaled(8), 16), scaled(400)
+        writers, count = min(scaled(8), 16), scaled(200)
         limit, hot_keys = 4_000_000, 20
         hot = self.start("hot", self.root, limit, hot_keys, min(scaled(4), 20))
         most, stop = 0, threading.Event()

@@ -15,7 +15,7 @@ from fatlink_cli import LIBRARY, PROGRAM, TESTS, scaled
 from mutated_bytes import mutated
 
 FIXTURES = pathlib.Path(__file__).parent.parent / "fixtures"
-COUNT = scaled(250)
+COUNT = scaled(120)
 DOCUMENTED = {0, 3, 4}
 LIMIT_S = 5
 
