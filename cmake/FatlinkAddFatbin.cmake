@@ -12,7 +12,8 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
 
 ``SOURCES``
   One CUDA source file: a fatbin holds one translation unit. Include other files from it. ``<fatlink/element.cuh>`` is
-  found: a hook that handles elements as bytes records their type with it.
+  found: a hook that handles elements as bytes records their type with it. A custom command of the same directory may make
+  the file: call ``add_custom_command`` first. The same holds for ``REFERENCE`` and ``PLAN``.
 ``CONTRACT``
   A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook of the wrong type
   does not compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
@@ -35,8 +36,8 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   that GPU without a compiler; one for ``90a`` or ``100f`` is for that GPU or family only. The other entries are the same
   with and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
 ``OPTIONS``
-  Options for nvcc, for example ``-use_fast_math``. Options that set architectures or outputs, and ``-G``, are
-  rejected.
+  Options for nvcc, for example ``-use_fast_math``, with generator expressions. Options that set architectures or outputs,
+  and ``-G``, are rejected.
 ``OUTPUT_NAME``
   Stem of the file name. Default: the name of the target.
 ``PACKAGE``, ``PACKAGE_VERSION``

@@ -86,6 +86,7 @@ class Functions(SymbolsTest):
     def test_a_default_that_nvcc_inlined_and_definitions_of_more_types_do_not_link(self):
         self.assert_inlined_default_is_compared(("float", "const float* x"), ("long", "long x"), ("void", "float x"))
 
+    @long_test  # test_a_default_that_nvcc_inlined_and_a_definition_of_another_type_do_not_link
     def test_a_default_that_nvcc_inlined_is_compared_whoever_defines_it_and_however(self):
         default = "inline __device__ float post(float x) { return x * 2; }\n"
         plain, hook = KERNEL.format("user_transform(in[i])"), TRANSFORM.format("x + 1")

@@ -195,6 +195,7 @@ class Opaque(CliTest):
             self.assert_fails(4, "link", "--target", "sm_90", "--no-cache", "-o", "out.cubin", LIBRARY, first, second,
                               says=[f"user_transform is defined by {first} and by {second}", "[duplicate-symbol]"])
 
+    @long_test  # the test above has PTX
     def test_a_definition_in_ltoir_and_one_in_ptx_or_sass_are_duplicates(self):
         opaque = self.compile("opaque", HOOK, *LTO_ONLY)
         other = self.compile("other", HOOK.replace("user_transform", "unrelated"), *LTO_ONLY)
@@ -207,6 +208,7 @@ class Opaque(CliTest):
                                   says=[f"user_transform is defined by {called} and by {opaque}", "[duplicate-symbol]"])
                 self.fatlink("link", "--target", "sm_90", "--allow-calls", "-o", "other.cubin", LIBRARY, other, called)
 
+    @long_test  # test_two_definitions_of_one_hook_in_ltoir_are_duplicates_that_name_both_files
     def test_of_many_inputs_with_ltoir_the_two_that_define_a_symbol_are_named(self):
         helper = '__device__ float helper(float x) { return 2 * x; }\n'
         sources = {f"f{number}": f'extern "C" __device__ float f{number}(float x) {{ return x; }}' for number in range(5)}

@@ -10,8 +10,8 @@ import subprocess
 import tempfile
 import unittest
 
-from build_side import (CMAKE, CONTRACT, FATBIN, HEAD, HEADER, NVCC, PROGRAM, SOURCE, TRANSFORM, BuildSide, wait_for_another_time,
-                        without_kept_outputs)
+from build_side import (CMAKE, CONTRACT, FATBIN, HEAD, HEADER, NVCC, PROGRAM, SOURCE, TRANSFORM, BuildSide, plain,
+                        wait_for_another_time, without_kept_outputs)
 from run_tests import long_test
 
 
@@ -42,6 +42,42 @@ class Builds(BuildSide):
     @long_test  # the test above has Ninja
     def test_rebuilds_what_includes_a_changed_header_and_nothing_else_with_make(self):
         self.assert_incremental("Unix Makefiles")
+
+    def assert_made_files_are_used(self, generator):
+        """The header of a contract, a source by its path, another one by its name, and a reference."""
+        self.write("reference.in", '{"name": "s", "summary": "s"}')
+        made = "".join(f"add_custom_command(OUTPUT {made} COMMAND ${{CMAKE_COMMAND}} -E copy ${{CMAKE_SOURCE_DIR}}/{source} {made} "
+                       f"DEPENDS {source})\n" for made, source in (("made.cuh", "hook.cuh"), ("a.cu", "t.cu"), ("made/b.cu", "t.cu"),
+                                                                ("b.json", "reference.in")))
+        self.built(made + "fatlink_add_contract(c VERSION 3 HEADER made.cuh)\n"
+                   "fatlink_add_fatbin(t SOURCES ${CMAKE_CURRENT_BINARY_DIR}/a.cu CONTRACT c)\n"
+                   "fatlink_add_fatbin(s SOURCES made/b.cu CONTRACT c REFERENCE b.json)\n", "-G", generator)
+        first = (self.folder / "b/s.fatbin").read_bytes()
+        self.assertNotIn("Compiling device code", self.build().stdout)
+        wait_for_another_time(generator)
+        self.write("t.cu", TRANSFORM.replace("2", "3"))
+        self.assertEqual(self.build().returncode, 0)
+        self.assertNotEqual((self.folder / "b/s.fatbin").read_bytes(), first)
+
+    def test_files_that_custom_commands_make_are_used_with_ninja(self):
+        self.assert_made_files_are_used("Ninja")
+
+    @long_test  # the test above has Ninja
+    def test_files_that_custom_commands_make_are_used_with_make(self):
+        self.assert_made_files_are_used("Unix Makefiles")
+
+    def test_generator_expressions_in_options_are_evaluated(self):
+        options = '"$<$<CONFIG:Release>:-use_fast_math;-DFACTOR=5>" $<$<CONFIG:Debug>:-DNONE=1>'
+        self.write("t.cu", TRANSFORM.replace("2", "FACTOR"))
+        self.built(FATBIN.replace("CONTRACT c)\n", f"CONTRACT c OPTIONS {options})\n"), "-DCMAKE_BUILD_TYPE=Release")
+        for entry in self.entries():
+            self.assertEqual(entry["ident"]["float"], "-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1")
+        self.built(FATBIN.replace("CONTRACT c)\n", "CONTRACT c OPTIONS $<1:-DFACTOR=5>)\n"))
+        self.assertEqual({entry["ident"]["float"] for entry in self.entries()}, {"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1"})
+        self.configure(FATBIN.replace("CONTRACT c)\n", "CONTRACT c OPTIONS $<1:-G>)\n"))
+        done = self.build()
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("fatlink_add_fatbin(t): OPTIONS -G is not allowed", plain(done.stdout))
 
     def test_every_entry_says_how_it_was_built(self):
         self.built(FATBIN.replace(")\n", " OPTIONS -use_fast_math)\n", 2).replace("hook.cuh OPTIONS -use_fast_math", "hook.cuh"))
@@ -121,6 +157,7 @@ class Builds(BuildSide):
         self.assertEqual(fast[0], fast[1])
         self.assertNotEqual(plain[0], fast[0])
 
+    @long_test  # test_is_the_same_bytes_in_any_folder
     def test_is_the_same_bytes_with_a_toolkit_in_the_project(self):
         said = subprocess.run([NVCC, "-v", "__dummy"], text=True, capture_output=True).stderr
         toolkit = pathlib.Path(re.search(r"TOP=(.+)", said).group(1)).resolve()
@@ -198,6 +235,7 @@ exec {NVCC} "${{words[@]}}"
         self.assertIn("does not hold what was requested", done.stdout + done.stderr)
         self.assertFalse((self.folder / "b/t.fatbin").exists())
 
+    @long_test  # test_sass_beside_ptx_and_ltoir
     def test_sass_changes_nothing_that_links_in_ptx_and_lto_mode(self):
         self.write("l.cu", "__global__ void k(float* x) { *x = hook(*x); }\n")
         lists = CONTRACT

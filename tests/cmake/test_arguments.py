@@ -30,7 +30,8 @@ class Fatbin(Arguments):
         self.assert_each_stops(CONTRACT, "fatlink_add_fatbin", (
             ("t", "fatlink_add_fatbin(t): SOURCES takes one file, not 0"),
             ("t SOURCES t.cu u.cu", "fatlink_add_fatbin(t): SOURCES takes one file, not 2"),
-            ("t SOURCES none.cu", "none.cu: no such file"),
+            ("t SOURCES none.cu", "none.cu: no such file. If the build makes it, call add_custom_command with this OUTPUT before"),
+            ("t SOURCES $<1:t.cu>", "fatlink_add_fatbin(t): SOURCES $<1:t.cu>: a generator expression; pass the path of a file"),
             ("t SOURCES t.cu NONSENSE 1", "fatlink_add_fatbin(t): SOURCES takes one file, not 3"),
             ("t NONSENSE SOURCES t.cu", "fatlink_add_fatbin(t): unknown argument: NONSENSE"),
             ("t SOURCES t.cu CONTRACT other", "fatlink_add_fatbin(t): unknown CONTRACT other"),

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 from build_side import CONTRACT, HEADER, LIBRARY, NVCC, PROGRAM, TRANSFORM, ContractsCase, plain
+from run_tests import long_test
 
 
 class CacheLayers(ContractsCase):
@@ -52,6 +53,7 @@ class CacheLayers(ContractsCase):
         self.assertNotEqual(self.linked(*inputs), 0)
         self.assertNotEqual(self.linked(*inputs, *options, "--emit", "ptx"), 0)
 
+    @long_test  # test_a_layer_serves_links_with_its_options has others
     def test_a_layer_of_lto_links_has_options_of_the_lto_compiler(self):
         self.built(self.layer("both", "MODE lto FTZ 1 FMA 0 FAST_COMPILE mid"))
         options = ["--ftz", "1", "--fma", "0", "--fast-compile", "mid"]
@@ -59,12 +61,14 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin", *options, "--emit", "ptx"), 0)
         self.assertNotEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
 
+    @long_test  # test_a_layer_serves_links_with_its_options has others
     def test_a_layer_of_ptx_has_lto_links_with_their_options(self):
         self.built(self.layer("both", "EMIT ptx FTZ 1"))
         inputs = ["b/l.fatbin", "b/both.fatbin", "--ftz", "1"]
         self.assertEqual(self.linked(*inputs, "--emit", "ptx"), 0)
         self.assertNotEqual(self.linked(*inputs), 0)
 
+    @long_test  # test_a_layer_serves_links_with_its_options has others
     def test_a_layer_of_sass_links_takes_the_options_of_sass_mode(self):
         self.fatbins = self.fatbins.replace(" CONTRACT c)", " CONTRACT c SASS 90)")
         self.built(self.layer("t+p", "MODE sass KERNELS k NO_DRIVER_CACHE"))
@@ -72,6 +76,7 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked(*inputs, "--mode", "sass"), 0)
         self.assertNotEqual(self.linked(*inputs, "--mode", "ptx"), 0)
 
+    @long_test  # test_a_transform_that_leaves_a_hook_open_fails_the_build_and_says_which
     def test_sass_for_another_gpu_fails_the_build(self):
         self.fatbins = self.fatbins.replace(" CONTRACT c)", " CONTRACT c SASS 80)")
         self.assertEqual(self.configure(self.layer("t+p", "MODE sass")).returncode, 0)
@@ -79,6 +84,7 @@ class CacheLayers(ContractsCase):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("[arch-specific]", done.stdout + done.stderr)
 
+    @long_test  # test_a_layer_serves_links_with_its_options
     def test_a_layer_links_inputs_without_ltoir_where_calls_are_allowed(self):
         self.nvcc("-rdc=true", "-ptx", "-o", "both.ptx", "both.cu")
         self.built(self.layer("${CMAKE_SOURCE_DIR}/both.ptx", "MODE lto EMIT cubin ALLOW_CALLS"))
@@ -94,12 +100,14 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "all.a", "--whole-archive"), 0)
         self.assertNotEqual(self.linked("b/l.fatbin", "all.a"), 0)
 
+    @long_test  # cli.test_link_options has it in short
     def test_a_raw_option_that_fatlink_has_fails_the_build_and_names_it(self):
         self.assertEqual(self.configure(self.layer("t+p", "EMIT cubin PTXAS -O1")).returncode, 0)
         done = self.build()
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("fatlink has this option itself", plain(done.stdout + done.stderr))
 
+    @long_test  # test_a_malformed_group_stops_configuration
     def test_a_file_with_a_plus_in_its_name_is_no_group(self):
         self.built(self.layer("both"))
         (self.folder / "b/both.fatbin").rename(self.folder / "a+b.fatbin")

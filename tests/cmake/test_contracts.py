@@ -147,6 +147,7 @@ class Definitions(ContractsCase):
         self.write("t.cu", 'extern "C" { static __device__ float hook(float x) { return 2 * x; } }\n')
         self.assert_build_fails(FATBIN, "hook")
 
+    @long_test  # test_a_misspelt_definition_fails_the_build
     def test_an_overload_with_another_type_fails_the_build(self):
         self.write("t.cu", "__device__ double hook(double x) { return 2 * x; }\n")
         self.assert_build_fails(FATBIN, "defines no hook of contract c/3", "_Z4hookd is an overload of hook",
@@ -171,6 +172,7 @@ class Definitions(ContractsCase):
         self.assert_build_fails(FATBIN, f"{self.folder}/t.cu(1): error",
                                 f'contract c/3 declares hook in {self.folder}/hook.cuh(1): {HEADER.strip()}')
 
+    @long_test  # the test above names it
     def test_an_error_elsewhere_does_not_name_the_contract(self):
         self.write("t.cu", TRANSFORM + "nonsense;\n")
         self.assertEqual(self.configure(FATBIN).returncode, 0)
@@ -236,6 +238,7 @@ class References(ContractsCase):
         self.refuse('"reference" is missing', reference=None)
         self.refuse('"tolerance_ulp" is of the wrong type', tolerance_ulp="4")
 
+    @long_test  # test_a_missing_or_mistyped_key_is_refused; unit tests have the limit
     def test_a_tolerance_above_2_20_is_refused(self):
         self.refuse('"tolerance_ulp" is 1048577, above 2^20', "1048576", tolerance_ulp=2**20 + 1)
         self.refuse('"tolerance_ulp"', tolerance_ulp=-1)

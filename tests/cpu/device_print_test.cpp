@@ -2,6 +2,7 @@
 // printf of device code prints as CUDA's, and messages name the allocations beside an address.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <array>
 #include <cstring>
@@ -61,6 +62,21 @@ TEST(DevicePrint, NarrowsArguments)
 TEST(DevicePrint, EndsATextAfterAMebibyte)
 {
   EXPECT_EQ(printed("%1048576s%1048576s", 0).size(), 1'048'576U);
+}
+
+/// snprintf would take two gigabytes for them.
+TEST(DevicePrint, PrintsNothingForAPrecisionOrWidthThatIsLongerThanAText)
+{
+  auto const kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  auto const before = kilobytes();
+  for (auto const* format :
+       {"a%.400000000fb", "a%400000000db", "a%.2147483647eb", "a%2147483648db"})
+    EXPECT_EQ(printed(format, 0x3FF0'0000'0000'0000), "ab") << format;
+  EXPECT_LT(kilobytes() - before, 64 << 10);
 }
 
 TEST(DeviceMemory, IsDescribedByTheAllocationsOnBothSides)

@@ -64,6 +64,22 @@ TEST_F(Ptx, UpdatesAVectorWhoseOldValuesAreItsOperands)
       values(1, 22));
 }
 
+TEST_F(Ptx, AddressesOfLocalAndConstantMemoryMayHave32Bits)
+{
+  EXPECT_EQ(run(".local .align 4 .b8 stack[16]; .reg .b32 %at, %x; mov.u32 %at, stack;\n"
+                "add.u32 %x, %t, 5; st.local.u32 [%at+4], %x; add.u32 %at, %at, 8;\n"
+                "ld.local.u32 %v, [%at-4];"),
+            (values{5, 6, 7, 8}));
+  auto const table = std::string(".const .align 4 .b32 table[4] = {9, 8, 7, 6};\n");
+  EXPECT_EQ(run({{"a.ptx", table + kernel_of(".reg .b32 %at; mov.u32 %at, table; "
+                                             "mad.lo.u32 %at, %t, 4, %at; "
+                                             "ld.const.u32 %v, [%at];")}},
+                4),
+            (values{9, 8, 7, 6}));
+  expect_failure(fault::refused, "an address of 32 bits outside of .shared, .local and .const",
+                 "ld.global.u32 %v, [%t];");
+}
+
 TEST_F(Ptx, RefusesACopyFromLocalMemory)
 {
   expect_failure(fault::address, "in local memory, not in global memory",

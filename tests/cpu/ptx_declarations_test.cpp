@@ -81,6 +81,38 @@ TEST_F(Ptx, ParametersAndResultsMayBeRegisters)
             values{1});
 }
 
+TEST_F(Ptx, ParametersAndResultsMayBeVectorRegisters)
+{
+  auto const text = std::string(
+      ".func (.reg .v2 .b32 r, .reg .b32 s) f(.reg .v4 .b32 a)\n{ add.u32 r.x, a.x, a.y; "
+      "add.u32 r.y, a.z, a.w; mov.u32 s, a.w; ret; }\n");
+  auto const call =
+      ".reg .v4 .b32 %w; .reg .v2 .b32 %s; mov.u32 %w.x, %t; mov.u32 %w.y, 1; mov.u32 %w.z, 16; "
+      "mov.u32 %w.w, 256; call (%s, %r1), f, (%w); mad.lo.u32 %v, %r1, 65536, %s.x; "
+      "mad.lo.u32 %v, %s.y, 4096, %v;";
+  EXPECT_EQ(run({{"a.ptx", text + kernel_of(call)}}, 2), (values{0x1110001, 0x1110002}));
+  EXPECT_EQ(run({{"a.ptx", text + kernel_of(".reg .v2 .b32 %s; mov.u32 %r2, 5; "
+                                            "call (%s, _), f, ({%t, %r2, %r2, %t}); "
+                                            "mad.lo.u32 %v, %s.x, 256, %s.y;")}},
+                2),
+            (values{0x505, 0x606}));
+}
+
+TEST_F(Ptx, ParametersAndResultsMayBePredicates)
+{
+  auto const text = std::string(
+      ".func (.reg .pred r) f(.reg .pred a, .reg .b32 b)\n{ .reg .pred c; setp.gt.u32 c, b, 1; "
+      "xor.pred r, a, c; ret; }\n");
+  EXPECT_EQ(run({{"a.ptx", text + kernel_of("setp.eq.u32 %p1, %t, 3; call (%p2), f, (%p1, %t); "
+                                            "selp.u32 %v, 7, 8, %p2;")}},
+                4),
+            (values{8, 8, 7, 8}));
+  EXPECT_EQ(run({{"a.ptx", text + kernel_of("setp.eq.u32 %p1, %t, 3; call (%p2), f, (!%p1, %t); "
+                                            "selp.u32 %v, 7, 8, %p2;")}},
+                4),
+            (values{7, 7, 8, 7}));
+}
+
 TEST_F(Ptx, FunctionsOfRegistersHaveSeveralResultsAndReturns)
 {
   EXPECT_EQ(run({{"a.ptx",

@@ -49,7 +49,8 @@ class Ptx : public testing::Test {
                                  std::uint64_t budget = 100'000)
   {
     std::vector<std::string> texts;
-    for (auto const& source : sources) texts.push_back(k_header + source.text);
+    for (auto const& [name, text] : sources)
+      texts.push_back(text.starts_with(".version") ? text : k_header + text);
     std::vector<module_text> modules;
     for (std::size_t i = 0; i < sources.size(); ++i) modules.push_back({texts[i], sources[i].name});
     program program(memory_, modules);
@@ -70,10 +71,10 @@ class Ptx : public testing::Test {
   }
 
   void expect_failure(fault kind, std::string const& message, std::vector<source> const& sources,
-                      std::uint64_t budget = 100'000)
+                      std::uint64_t budget = 100'000, std::uint32_t threads = 4)
   {
     try {
-      run(sources, 4, budget);
+      run(sources, threads, budget);
       ADD_FAILURE() << "no failure; expected " << message;
     } catch (failure const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(kind)) << failed.what();

@@ -67,6 +67,24 @@ TEST_F(Ptx, BitInstructionsFollowTheirFormulas)
   EXPECT_EQ(run("mul24.lo.s32 %v, 0x00FFFFFF, 5;"), values(4, 0xFFFFFFFB));
 }
 
+/// Up to PTX 6.3. The threads that execute the instruction are the members.
+TEST_F(Ptx, ShufflesAndVotesWithoutSync)
+{
+  auto const old = [](std::string const& body) {
+    return ".version 6.3\n.target sm_70\n.address_size 64\n" +
+           kernel_of("mov.u32 %v, 77; setp.lt.u32 %p1, %t, 3; " + body);
+  };
+  auto const of = [&](std::string const& body) { return run({{"a.ptx", old(body)}}, 4); };
+  EXPECT_EQ(of("shfl.bfly.b32 %v, %t, 1, 31;"), (values{1, 0, 3, 2}));
+  EXPECT_EQ(of("@%p1 shfl.up.b32 %v|%p2, %t, 1, 0;"), (values{0, 0, 1, 77}));
+  EXPECT_EQ(of("@%p1 vote.ballot.b32 %v, %p1;"), (values{7, 7, 7, 77}));
+  EXPECT_EQ(of("vote.all.pred %p2, %p1; selp.u32 %v, 1, 2, %p2;"), values(4, 2));
+  EXPECT_EQ(of("@%p1 vote.all.pred %p2, %p1; @%p1 selp.u32 %v, 1, 2, %p2;"), (values{1, 1, 1, 77}));
+  EXPECT_EQ(of("vote.uni.pred %p2, !%p1; selp.u32 %v, 1, 2, %p2;"), values(4, 2));
+  for (auto const* text : {"shfl.idx.b32 %v, %t, 1, 31;", "vote.any.pred %p2, %p1;"})
+    expect_failure(fault::invalid, "it has no .sync, which PTX 6.4 and newer need", text);
+}
+
 TEST_F(Ptx, DivisionByZeroGivesAllOnes)
 {
   EXPECT_EQ(run("div.u32 %v, 7, %t;"), (values{0xFFFFFFFF, 7, 3, 2}));

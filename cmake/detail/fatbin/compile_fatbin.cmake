@@ -7,9 +7,13 @@
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
 include("${CMAKE_CURRENT_LIST_DIR}/base64.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/line_options.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/merge_json.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/name_contract_header.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/nvcc_options.cmake")
+
+list(REMOVE_ITEM OPTIONS "")  # of a generator expression that does not hold
+fatlink_check_nvcc_options("${CALLER}" "${OPTIONS}")
+fatlink_float_flags("${OPTIONS}" FLOAT_FLAGS)
 
 set(json "{\"fatlink\":1")
 if(CONTRACT)

@@ -7,18 +7,16 @@ Writes the settings of one fatbin for its build step (``compile_fatbin.cmake``).
   _fatlink_write_fatbin_settings(<file>)
 
 Reads the variables of ``fatlink_add_fatbin``. The settings are a file, so that a changed setting rebuilds the
-fatbin.
+fatbin. CMake writes it when it has evaluated the generator expressions in ``OPTIONS``.
 #]=======================================================================]
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/device_includes.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/float_flags.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/stated_path.cmake")
 
 function(_fatlink_write_fatbin_settings settings)
   list(GET outputs 0 fatbin)
   list(GET built_files 0 built)
-  fatlink_float_flags("${arg_OPTIONS}" float_flags)
   fatlink_stated_path("${arg_SOURCES}" stated_path)
   _fatlink_relative_to_source("${PROJECT_SOURCE_DIR}" "${contract_header}" relative_header)
   _fatlink_relative_to_source("${CMAKE_SOURCE_DIR}" "${CUDAToolkit_NVCC_EXECUTABLE}" relative_nvcc)
@@ -29,7 +27,8 @@ function(_fatlink_write_fatbin_settings settings)
     get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
   endif()
   fatlink_device_includes(device_includes)
-  file(CONFIGURE OUTPUT "${settings}" @ONLY CONTENT [[
+  string(CONFIGURE [[
+set(CALLER [==[@caller@]==])
 set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
 set(RELATIVE_NVCC [==[@relative_nvcc@]==])
 set(TOOLKIT [==[@toolkit@]==])
@@ -42,7 +41,6 @@ set(DEPFILE [==[@depfile@]==])
 set(ARCHITECTURES [==[@arg_ARCHITECTURES@]==])
 set(SASS [==[@arg_SASS@]==])
 set(OPTIONS [==[@arg_OPTIONS@]==])
-set(FLOAT_FLAGS [==[@float_flags@]==])
 set(REFERENCE [==[@arg_REFERENCE@]==])
 set(PLAN [==[@arg_PLAN@]==])
 set(CONTRACT [==[@arg_CONTRACT@]==])
@@ -52,7 +50,8 @@ set(HEADER [==[@contract_header@]==])
 set(RELATIVE_HEADER [==[@relative_header@]==])
 set(HOOKS_FILE [==[@hooks_file@]==])
 set(DEVICE_INCLUDES [==[@device_includes@]==])
-]])
+]] content @ONLY)
+  file(GENERATE OUTPUT "${settings}" CONTENT "${content}")
 endfunction()
 
 # The path of a file relative to the source's folder if both are in the folder `base`, else nothing.

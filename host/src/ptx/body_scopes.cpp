@@ -61,7 +61,8 @@ void body_scopes::declare_parameter(syntax::variable const& variable)
   auto const index = static_cast<unsigned>(function_.variables.size());
   declare(variable);
   if (!variable.in_register) return;
-  declare_register(variable.name, {variable.type, 1});
+  declare_register(variable.name, {variable.is_predicate ? type::pred : variable.type,
+                                   static_cast<unsigned>(variable.count)});
   function_.register_parameters.push_back(
       {.variable = index, .register_ = scopes_.back().names[variable.name].index});
 }

@@ -53,8 +53,12 @@ declared_type parse_declared_type(token_reader& reader)
     }
   }
   if (!has_type) reader.fail("the declaration has no type");
-  if (declared.type == type::pred) reader.fail("a variable cannot be .pred");
   return declared;
+}
+
+void require_memory_type(token_reader& reader, declared_type const& declared)
+{
+  if (declared.type == type::pred) reader.fail("a variable cannot be .pred");
 }
 
 std::uint64_t parse_dimensions(token_reader& reader, std::uint64_t elements)
@@ -147,7 +151,10 @@ syntax::variable parse_parameter(token_reader& reader)
   syntax::variable variable;
   variable.in_register = reader.accept(".reg");
   if (!variable.in_register) reader.expect(".param");
-  auto const declared = parse_declared_type(reader);
+  auto declared = parse_declared_type(reader);
+  variable.is_predicate = variable.in_register && declared.type == type::pred;
+  if (variable.is_predicate) declared.type = type::b32;
+  require_memory_type(reader, declared);
   variable.space = space::param;
   variable.is_reference = declared.is_reference;
   variable.type = declared.type;
@@ -162,6 +169,7 @@ void parse_variables(token_reader& reader, space space, syntax::linkage linkage,
                      std::vector<syntax::variable>& variables)
 {
   auto const declared = parse_declared_type(reader);
+  require_memory_type(reader, declared);
   do {
     syntax::variable variable;
     variable.space = space;

@@ -114,6 +114,19 @@ void parse_address_size(token_reader& reader)
     reader.fail("the address size is not 64; only 64-bit PTX is accepted");
 }
 
+/// Of `.version 6.3`. 0 if the number is not of this form.
+unsigned version_of(std::vector<token> const& directive)
+{
+  unsigned version = 0;
+  if (directive.size() < 2) return 0;
+  for (auto const c : directive[1].text.substr(0, 4)) {
+    if (c == '.') continue;
+    if (c < '0' || c > '9') return 0;
+    version = 10 * version + static_cast<unsigned>(c - '0');
+  }
+  return version;
+}
+
 linkage take_linkage(token_reader& reader)
 {
   auto const stated = parse_linkage(reader.peek().text);
@@ -170,6 +183,7 @@ syntax::module parse_module(std::string_view text, std::string name)
   module.text = std::make_shared<std::string const>(text);
   token_reader reader(*module.text, module.name);
   if (!reader.at(".version")) reader.fail("not PTX: it does not begin with .version");
+  module.version = version_of(reader.take_directive());
   while (reader.peek().kind != token_kind::end) parse_statement(reader, module);
   return module;
 }

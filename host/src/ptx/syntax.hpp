@@ -49,7 +49,8 @@ struct variable {
   unsigned align = 0;  ///< bytes, never 0 once parsed
   std::uint64_t count = 1;
   syntax::linkage linkage = syntax::linkage::local;
-  bool in_register = false;  ///< a parameter or result that is declared with .reg
+  bool in_register = false;   ///< a parameter or result that is declared with .reg
+  bool is_predicate = false;  ///< of these, a predicate: passed as .b32
   /// A .texref, .samplerref or .surfref: an object that the host program binds.
   bool is_reference = false;
   std::vector<initial_value> initial = {};
@@ -176,6 +177,7 @@ struct function_alias {
 
 struct module {
   std::string name;                         ///< for messages
+  unsigned version = 0;                     ///< 63 for PTX ISA 6.3
   std::shared_ptr<std::string const> text;  ///< instruction::text points into it
   std::map<unsigned, std::string> files;    ///< source files, by their number in `.file`
   std::vector<variable> variables;

@@ -172,6 +172,21 @@ std::uint64_t decoding::address_of(entity const& entity)
   refuse("the address of a built-in function");
 }
 
+std::optional<std::uint64_t> decoding::upper_half_of(space space) const
+{
+  constexpr std::uint64_t k_upper = ~std::uint64_t{0xFFFFFFFF};
+  if (space == space::local) return k_local_window;
+  if (space != space::constant) return {};
+  std::optional<std::uint64_t> upper;
+  for (std::size_t i = 0; i < modules_.variables.size(); ++i) {
+    if (modules_.variables[i].syntax->space != space::constant) continue;
+    auto const found = places_.addresses->variables[i] & k_upper;
+    if (upper && *upper != found) return {};
+    upper = found;
+  }
+  return upper;
+}
+
 void decoding::refer_to(unsigned function_index)
 {
   if (references_.insert(function_index).second) code_.references.push_back(function_index);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -119,6 +120,10 @@ class decoding {
   [[nodiscard]] entity const* find(std::string const& name) const;
   [[nodiscard]] linked_modules const& modules() const noexcept { return modules_; }
   code& result() noexcept { return code_; }
+  /// The upper 32 bits of the addresses in .local, or of all variables in .const, if these agree.
+  [[nodiscard]] std::optional<std::uint64_t> upper_half_of(space space) const;
+  /// That of PTX of the module: 63 for 6.3.
+  [[nodiscard]] unsigned version() const noexcept { return modules_.modules[module_].version; }
   void refer_to(unsigned function_index);
   /// A predicate that no register of the function names.
   std::uint32_t new_predicate() { return code_.predicates++ * 2; }
@@ -141,7 +146,7 @@ class decoding {
 
  private:
   operand_offset register_at(unsigned index);
-  void load_register_parameters();
+  void copy_register_parameters(bool are_results);
   std::uint32_t predicate_at(unsigned index);
   void lay_out_variables();
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
@@ -231,6 +236,8 @@ void emit_sum(decoding& d, operand_offset a, std::uint64_t addend, operand_offse
               unsigned width);
 /// Adds an operation that copies a register of type `type` to `place` in the frame, or from there.
 void emit_frame_access(decoding& d, bool is_store, type type, operand_offset register_, slot place);
+/// As above, of a predicate, which is 0 or 1 in 32 bits there.
+void emit_predicate_access(decoding& d, bool is_store, std::uint32_t predicate, slot place);
 /// Adds an operation that returns, after the last instruction of a body.
 void emit_return(decoding& d);
 

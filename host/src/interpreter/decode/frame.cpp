@@ -69,28 +69,34 @@ void decoding::check_function() const
                 code_.source, line);
 }
 
-/// Copies parameters that the body has in registers from where the caller passes them.
-void decoding::load_register_parameters()
+/// Copies parameters that the body has in registers from where the caller passes them, or results
+/// to where it takes them.
+void decoding::copy_register_parameters(bool are_results)
 {
-  for (auto const& [variable, index] : function_.register_parameters)
-    if (variable >= function_.results.size())
-      emit_frame_access(*this, false, function_.registers[index].type, register_at(index),
-                        slot_of(variable));
+  for (auto const& [variable, index] : function_.register_parameters) {
+    if ((variable < function_.results.size()) != are_results) continue;
+    auto const& declared = function_.variables[variable];
+    auto const size = size_of(declared.type);
+    for (unsigned i = 0; i < declared.count; ++i) {
+      slot const place{slot_of(variable).offset + i * size, size};
+      if (declared.is_predicate)
+        emit_predicate_access(*this, are_results, predicate_at(index + i), place);
+      else
+        emit_frame_access(*this, are_results, declared.type, register_at(index + i), place);
+    }
+  }
 }
 
 void decoding::store_register_results()
 {
-  for (auto const& [variable, index] : function_.register_parameters)
-    if (variable < function_.results.size())
-      emit_frame_access(*this, true, function_.registers[index].type, register_at(index),
-                        slot_of(variable));
+  copy_register_parameters(true);
 }
 
 void decoding::begin()
 {
   if (function_.register_parameters.empty()) return;
   code_.instructions.push_back({function_.line, "the start of the body", {}});
-  load_register_parameters();
+  copy_register_parameters(false);
 }
 
 slot decoding::new_slot(unsigned bytes)

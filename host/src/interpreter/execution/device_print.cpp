@@ -10,6 +10,9 @@
 namespace fatlink::interpreter {
 namespace {
 
+/// What a call takes the host, in instructions of a warp.
+constexpr std::uint64_t k_print_charge = 1024;
+
 template <typename T>
 T argument(warp const& w, call_site const& site, std::size_t index, unsigned lane)
 {
@@ -73,10 +76,24 @@ specification parse(std::string const& format, std::size_t& position, packed_arg
   return result;
 }
 
-/// `format` is "%", flags accepted by parse(), and a letter for an argument of type T.
+/// Whether a width or precision in `format` is above k_max_text: snprintf would take so much
+/// memory.
+bool exceeds_text(std::string const& format) noexcept
+{
+  std::size_t number = 0;
+  for (auto const c : format) {
+    number = c >= '0' && c <= '9' ? 10 * number + static_cast<std::size_t>(c - '0') : 0;
+    if (number > k_max_text) return true;
+  }
+  return false;
+}
+
+/// `format` is "%", flags accepted by parse(), and a letter for an argument of type T. Nothing for
+/// what is longer than k_max_text.
 template <typename T>
 std::string formatted(std::string const& format, T value)
 {
+  if (exceeds_text(format)) return {};
   auto const size = std::snprintf(nullptr, 0, format.c_str(), value);
   if (size <= 0 || static_cast<std::size_t>(size) > k_max_text) return {};
   std::string text(static_cast<std::size_t>(size) + 1, '\0');
@@ -165,6 +182,7 @@ void device_printf(warp& w, call_site const& site, unsigned lane, operation cons
     }
   }
   if (w.launch().print) w.launch().print(text);
+  w.charge(k_print_charge + text.size());
   if (!site.results.empty())
     std::memcpy(w.local(lane, site.results[0].offset), &count, sizeof count);
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
@@ -73,6 +74,7 @@ void warp::end_turn()
   auto const spent = turn_begin_ - turn_;
   has_polled_ = yields_ || std::uint64_t{polls_} * k_operations_a_poll >= spent;
   issued_ += charge_of(spent, has_polled_ && block_->launch_is_idle());
+  issued_ += std::exchange(charged_, 0);
   running_.is_polling = has_polled_;
   turn_is_over_ = true;
   rotate_ = true;

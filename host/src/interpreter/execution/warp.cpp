@@ -33,7 +33,7 @@ void warp::start(launch_state const& launch, interpreter::block& block, unsigned
   copies.clear();
   stacks.clear();
   cluster_arrivals = 0;
-  issued_ = 0;
+  issued_ = charged_ = 0;
   last_region_ = nullptr;
   spans_ = {};
   checks_races_ = launch.races != nullptr;

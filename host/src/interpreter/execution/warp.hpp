@@ -149,6 +149,8 @@ class warp {
     digest.add(element, value);
     note_poll(op, digest);
   }
+  /// Counts as `operations` more of the budget, for an operation that takes the host so long.
+  void charge(std::uint64_t operations) noexcept { charged_ += operations; }
   /// Tells that the group read a clock: it may stop waiting by itself.
   void note_clock() noexcept { reads_clock_ = true; }
   void leave(lane_mask mask);   ///< ret
@@ -278,7 +280,8 @@ class warp {
   std::uint32_t polls_ = 0;  ///< repeated reads in this turn
   std::array<poll_record, 8> polled_ = {};
   poll_record const* last_poll_ = nullptr;
-  std::uint64_t issued_ = 0;  ///< operations of all groups, and what waiting counts as
+  std::uint64_t issued_ = 0;   ///< operations of all groups, and what waiting counts as
+  std::uint64_t charged_ = 0;  ///< since the last turn
   std::uint64_t turns_ = 0;
   region const* last_region_ = nullptr;
   std::array<memory_span, 8> spans_ = {};

@@ -11,6 +11,9 @@
 namespace fatlink::interpreter {
 namespace {
 
+/// What a call for a thread takes the host, in instructions of a warp.
+constexpr std::uint64_t k_heap_charge = 128;
+
 std::uint64_t argument_of(warp const& w, call_site const& site, unsigned lane)
 {
   std::uint64_t value = 0;
@@ -32,6 +35,7 @@ void call_malloc(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto const bytes = argument_of(w, site, lane);
     auto const address = w.launch().heap->allocate(bytes);
+    w.charge(k_heap_charge);
     if (address != 0 && w.launch().races != nullptr) forget_accesses(w, address, bytes);
     if (!site.results.empty())
       std::memcpy(w.local(lane, site.results[0].offset), &address, sizeof address);
@@ -43,6 +47,7 @@ void call_free(warp& w, operation const& o, lane_mask mask)
   auto const& site = w.current().code->calls[o.immediate];
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    w.charge(k_heap_charge);
     if (!w.launch().heap->release(argument_of(w, site, lane)))
       w.fail(fault::address, "frees memory that malloc did not return, or that is free already",
              lane, o);

@@ -30,6 +30,8 @@ class passed_values {
 
   slot place_of(syntax::operand const& part, std::uint64_t size);
   slot copied(syntax::operand const& part, ptx::type type);
+  slot copied(std::vector<syntax::operand> const& registers);
+  [[nodiscard]] ptx::type type_of(syntax::operand const& part) const;
   [[nodiscard]] ptx::type constant_type(syntax::operand const& constant, std::uint64_t size) const;
 
   decoding& d_;

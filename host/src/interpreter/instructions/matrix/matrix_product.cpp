@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/matrix/whole_warp.hpp"
@@ -14,8 +15,12 @@
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::size_t k_max_operand = 16 * 256;  // elements of A or B
-constexpr std::size_t k_max_result = 16 * 16;    // elements of C or D
+constexpr std::size_t k_max_operand = 16 * 64;  // numbers of A or B
+constexpr std::size_t k_max_words = 16 * 8;     // words of bits of A or B
+constexpr std::size_t k_max_result = 16 * 16;   // numbers of C or D
+constexpr unsigned k_bits_of_word = 32;
+/// Products that cost the host about as much as another instruction.
+constexpr unsigned k_products_an_instruction = 16;
 
 /// The product in operation::immediate.
 std::uint64_t pack_product(matrix_product const& p) noexcept
@@ -42,124 +47,222 @@ matrix_product unpack_product(std::uint64_t word) noexcept
           .is_wmma = (word >> 51 & 1U) != 0};
 }
 
-/// Calls use(place, bits) for each element of a fragment in the registers `list`.
-template <typename Use>
-void read_fragment(warp& w, operand_offset const* list, fragment const& shape, Use const& use)
+/// Calls body with the type as a constant.
+template <typename Body>
+void with_type(element type, Body const& body)
 {
-  auto const bits = bits_of(shape.type);
-  auto const mask = bits == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
-  auto const is_wide = register_bits(shape.type) == 64;
+  using enum element;
+  switch (type) {
+    case f16:
+      return body.template operator()<f16>();
+    case bf16:
+      return body.template operator()<bf16>();
+    case tf32:
+      return body.template operator()<tf32>();
+    case f64:
+      return body.template operator()<f64>();
+    case e4m3:
+      return body.template operator()<e4m3>();
+    case e5m2:
+      return body.template operator()<e5m2>();
+    case f32:
+      return body.template operator()<f32>();
+    case s8:
+      return body.template operator()<s8>();
+    case u8:
+      return body.template operator()<u8>();
+    case s4:
+      return body.template operator()<s4>();
+    case u4:
+      return body.template operator()<u4>();
+    default:
+      return body.template operator()<s32>();
+  }
+}
+
+template <element Type>
+using register_of = std::conditional_t<register_bits(Type) == 64, std::uint64_t, std::uint32_t>;
+
+/// Where the first element of a register of lane 4·g + t is, if `first` is that of lane 0.
+matrix_place place_of_lane(fragment const& shape, matrix_place first, unsigned lane) noexcept
+{
+  auto const g = lane / 4;
+  auto const t = lane % 4;
+  if (shape.role == matrix_role::b) return {first.row + t * shape.packing(), first.column + g};
+  auto const elements = shape.role == matrix_role::a ? shape.packing() : 2;
+  return {first.row + g, first.column + t * elements};
+}
+
+/// Reads the matrix of `shape`, by rows, from the registers `list`: value(bits) of each element.
+template <element Type, typename T, typename Value>
+void read_matrix(warp& w, operand_offset const* list, fragment const& shape, Value const& value,
+                 T* matrix)
+{
+  constexpr auto k_bits = bits_of(Type);
+  constexpr auto k_packing = register_bits(Type) / k_bits;
+  constexpr auto k_mask = ~std::uint64_t{0} >> (64 - k_bits);
+  auto const step = shape.role == matrix_role::b ? shape.columns : 1;
   for (unsigned number = 0; number < shape.needed_registers(); ++number) {
     auto const* const lanes = w.at(list[number]);
+    auto const first = shape.place(0, number, 0);
     for (unsigned lane = 0; lane < k_lanes; ++lane) {
-      auto const word =
-          is_wide ? load<std::uint64_t>(lanes, lane) : load<std::uint32_t>(lanes, lane);
-      for (unsigned i = 0; i < shape.packing(); ++i)
-        use(shape.place(lane, number, i), word >> (i * bits) & mask);
+      auto const place = place_of_lane(shape, first, lane);
+      auto const word = std::uint64_t{load<register_of<Type>>(lanes, lane)};
+      auto* const elements = matrix + std::size_t{place.row} * shape.columns + place.column;
+      for (unsigned i = 0; i < k_packing; ++i)
+        elements[i * step] = value(word >> (i * k_bits) & k_mask);
     }
   }
 }
 
-/// Writes the lanes of `mask`; of(place) are the bits of an element.
-template <typename Of>
-void write_fragment(warp& w, operand_offset const* list, fragment const& shape, lane_mask mask,
-                    Of const& of)
+/// Writes the lanes of `mask`; bits(number) are those of an element.
+template <element Type, typename T, typename Bits>
+void write_matrix(warp& w, operand_offset const* list, fragment const& shape, lane_mask mask,
+                  Bits const& bits, T const* matrix)
 {
-  auto const bits = bits_of(shape.type);
+  constexpr auto k_packing = register_bits(Type) / bits_of(Type);
   for (unsigned number = 0; number < shape.registers; ++number) {
     auto* const lanes = w.at(list[number]);
-    for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
-      auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
+    auto const first = shape.place(0, number, 0);
+    each_lane(mask, [&](unsigned lane) {
+      auto const place = place_of_lane(shape, first, lane);
+      auto const* const elements = matrix + std::size_t{place.row} * shape.columns + place.column;
       std::uint64_t word = 0;
-      for (unsigned i = 0; i < shape.packing(); ++i)
-        word |= of(shape.place(lane, number, i)) << (i * bits);
-      if (register_bits(shape.type) == 64)
-        store(lanes, lane, word);
-      else
-        store(lanes, lane, static_cast<std::uint32_t>(word));
-    }
+      for (unsigned i = 0; i < k_packing; ++i) word |= bits(elements[i]) << (i * bits_of(Type));
+      store(lanes, lane, static_cast<register_of<Type>>(word));
+    });
   }
 }
 
-/// The numbers of the matrices, by rows.
-template <typename T>
-struct matrices {
-  T a[k_max_operand];
-  T b[k_max_operand];
-  T sum[k_max_result];
+/// The registers of D, A, B and C, which follow each other.
+struct product_registers {
+  operand_offset const* d;
+  operand_offset const* a;
+  operand_offset const* b;
+  operand_offset const* c;
 };
 
-template <typename T, typename Value>
-void read_matrices(warp& w, operand_offset const* list, matrix_product const& p, Value const& value,
-                   matrices<T>& numbers)
+product_registers registers_of(warp const& w, operation const& o, matrix_product const& p)
 {
-  auto const a = fragment_a(p);
-  auto const b = fragment_b(p);
-  auto const reader = [&](element type, T* target, unsigned columns) {
-    return [&value, type, target, columns](matrix_place place, std::uint64_t bits) {
-      target[place.row * columns + place.column] = value(type, bits);
-    };
-  };
-  list += fragment_d(p).registers;
-  read_fragment(w, list, a, reader(p.a, numbers.a, p.k));
-  list += a.registers;
-  read_fragment(w, list, b, reader(p.b, numbers.b, p.n));
-  list += b.registers;
-  read_fragment(w, list, fragment_c(p), reader(p.c, numbers.sum, p.n));
+  auto const* const d = w.current().code->lists.data() + o.d;
+  auto const* const a = d + fragment_d(p).registers;
+  auto const* const b = a + fragment_a(p).registers;
+  return {d, a, b, b + fragment_b(p).registers};
 }
 
-/// Adds the products to the sums, in the order of k: add(sum, a, b).
-template <typename T, typename Add>
-void accumulate(matrix_product const& p, matrices<T>& numbers, Add const& add)
+/// Adds the products of a row of A and a column of B to each sum, in the order of k:
+/// add(sum, a, b). `N`: columns of B.
+template <unsigned N, typename T, typename Sum, typename Add>
+void accumulate(unsigned rows, unsigned depth, T const* a, T const* b, Sum* sums, Add const& add)
 {
-  for (unsigned row = 0; row < p.m; ++row)
-    for (unsigned k = 0; k < p.k; ++k) {
-      auto const a = numbers.a[row * p.k + k];
-      auto const* const b = numbers.b + std::size_t{k} * p.n;
-      auto* const sum = numbers.sum + std::size_t{row} * p.n;
-      for (unsigned column = 0; column < p.n; ++column) add(sum[column], a, b[column]);
-    }
+  for (unsigned row = 0; row < rows; ++row) {
+    Sum row_sums[N];
+    std::copy_n(sums + std::size_t{row} * N, N, row_sums);
+    for (unsigned k = 0; k < depth; ++k)
+      for (unsigned column = 0; column < N; ++column)
+        add(row_sums[column], a[row * depth + k], b[std::size_t{k} * N + column]);
+    std::copy_n(row_sums, N, sums + std::size_t{row} * N);
+  }
+}
+
+template <typename T, typename Sum, typename Add>
+void accumulate(matrix_product const& p, unsigned depth, T const* a, T const* b, Sum* sums,
+                Add const& add)
+{
+  if (p.n == 8) return accumulate<8>(p.m, depth, a, b, sums, add);
+  if (p.n == 16) return accumulate<16>(p.m, depth, a, b, sums, add);
+  accumulate<32>(p.m, depth, a, b, sums, add);
+}
+
+void read_reals(warp& w, operand_offset const* list, fragment const& shape, double* matrix)
+{
+  with_type(shape.type,
+            [&]<element Type>() { read_matrix<Type>(w, list, shape, real_value<Type>, matrix); });
 }
 
 void multiply_reals(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
   auto const p = unpack_product(o.immediate);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  matrices<double> numbers;
-  read_matrices(w, list, p, real_value, numbers);
+  auto const registers = registers_of(w, o, p);
+  double a[k_max_operand];
+  double b[k_max_operand];
+  double sums[k_max_result];
+  read_reals(w, registers.a, fragment_a(p), a);
+  read_reals(w, registers.b, fragment_b(p), b);
+  read_reals(w, registers.c, fragment_c(p), sums);
   if (p.d == element::f64)
-    accumulate(p, numbers, [](double& sum, double a, double b) { sum = std::fma(a, b, sum); });
+    accumulate(p, p.k, a, b, sums,
+               [](double& sum, double x, double y) { sum = std::fma(x, y, sum); });
   else
-    accumulate(p, numbers, [](double& sum, double a, double b) { sum += a * b; });
-  write_fragment(w, list, fragment_d(p), mask, [&](matrix_place place) {
-    return rounded_bits(p.d, numbers.sum[place.row * p.n + place.column]);
+    accumulate(p, p.k, a, b, sums, [](double& sum, double x, double y) { sum += x * y; });
+  with_type(p.d, [&]<element Type>() {
+    write_matrix<Type>(w, registers.d, fragment_d(p), mask, rounded_bits<Type>, sums);
   });
+  w.charge(p.m * p.n * p.k / k_products_an_instruction);
+}
+
+/// `sums`: of products only, which do not overflow.
+void write_integers(warp& w, operand_offset const* list, matrix_product const& p, lane_mask mask,
+                    std::int32_t const* c, std::int32_t const* sums)
+{
+  using limits = std::numeric_limits<std::int32_t>;
+  std::int64_t results[k_max_result];
+  for (unsigned i = 0; i < p.m * p.n; ++i) results[i] = std::int64_t{c[i]} + sums[i];
+  auto const bits = [&](std::int64_t sum) {
+    if (p.saturates) sum = std::clamp<std::int64_t>(sum, limits::min(), limits::max());
+    return std::uint64_t{static_cast<std::uint32_t>(sum)};
+  };
+  write_matrix<element::s32>(w, list, fragment_d(p), mask, bits, results);
+}
+
+void read_integers(warp& w, operand_offset const* list, fragment const& shape, std::int32_t* matrix)
+{
+  with_type(shape.type,
+            [&]<element Type>() { read_matrix<Type>(w, list, shape, whole_value<Type>, matrix); });
 }
 
 void multiply_integers(warp& w, operation const& o, lane_mask mask)
 {
   if (!meet_whole_warp(w, o, mask)) return;
   auto const p = unpack_product(o.immediate);
-  auto const* const list = w.current().code->lists.data() + o.d;
-  matrices<std::int64_t> numbers;
-  auto const value = [](element type, std::uint64_t bits) {
-    return type == element::s32 ? static_cast<std::int32_t>(bits) : whole_value(type, bits);
+  auto const registers = registers_of(w, o, p);
+  std::int32_t a[k_max_operand];
+  std::int32_t b[k_max_operand];
+  std::int32_t c[k_max_result];
+  std::int32_t sums[k_max_result] = {};
+  read_integers(w, registers.a, fragment_a(p), a);
+  read_integers(w, registers.b, fragment_b(p), b);
+  read_integers(w, registers.c, fragment_c(p), c);
+  accumulate(p, p.k, a, b, sums,
+             [](std::int32_t& sum, std::int32_t x, std::int32_t y) { sum += x * y; });
+  write_integers(w, registers.d, p, mask, c, sums);
+  w.charge(p.m * p.n * p.k / k_products_an_instruction);
+}
+
+/// Matrices of bits: a register is an element of 32 bits along K.
+void multiply_bits(warp& w, operation const& o, lane_mask mask)
+{
+  if (!meet_whole_warp(w, o, mask)) return;
+  auto const p = unpack_product(o.immediate);
+  auto const registers = registers_of(w, o, p);
+  auto const depth = p.k / k_bits_of_word;
+  std::int32_t a[k_max_words];
+  std::int32_t b[k_max_words];
+  std::int32_t c[k_max_result];
+  std::int32_t sums[k_max_result] = {};
+  read_integers(w, registers.a, make_fragment(matrix_role::a, element::s32, p.m, depth), a);
+  read_integers(w, registers.b, make_fragment(matrix_role::b, element::s32, depth, p.n), b);
+  read_integers(w, registers.c, fragment_c(p), c);
+  auto const ones = [](std::int32_t bits) {
+    return std::popcount(static_cast<std::uint32_t>(bits));
   };
-  read_matrices(w, list, p, value, numbers);
-  using number = std::int64_t;
-  if (p.a != element::b1)
-    accumulate(p, numbers, [](number& sum, number a, number b) { sum += a * b; });
-  else if (p.bits == bit_product::conjunction)
-    accumulate(p, numbers, [](number& sum, number a, number b) { sum += a & b; });
+  if (p.bits == bit_product::conjunction)
+    accumulate(p, depth, a, b, sums, [&](auto& sum, auto x, auto y) { sum += ones(x & y); });
   else
-    accumulate(p, numbers, [](number& sum, number a, number b) { sum += a ^ b; });
-  using limits = std::numeric_limits<std::int32_t>;
-  write_fragment(w, list, fragment_d(p), mask, [&](matrix_place place) {
-    auto sum = numbers.sum[place.row * p.n + place.column];
-    if (p.saturates) sum = std::clamp<number>(sum, limits::min(), limits::max());
-    return std::uint64_t{static_cast<std::uint32_t>(sum)};
-  });
+    accumulate(p, depth, a, b, sums, [&](auto& sum, auto x, auto y) { sum += ones(x ^ y); });
+  write_integers(w, registers.d, p, mask, c, sums);
+  w.charge(p.m * p.n * depth / k_products_an_instruction);
 }
 
 fragment operand_fragment(matrix_product const& p, matrix_role role, element type, unsigned rows,
@@ -260,7 +363,9 @@ void emit_product(decoding& d, matrix_product const& product)
     list.insert(list.end(), sources.begin(), sources.end());
   }
   auto const first = d.add_list(list);
-  auto& o = d.emit(is_whole(product.a) ? &multiply_integers : &multiply_reals);
+  auto& o = d.emit(!is_whole(product.a)       ? for_host<&multiply_reals>()
+                   : product.a == element::b1 ? for_host<&multiply_bits>()
+                                              : for_host<&multiply_integers>());
   o.d = first;
   o.immediate = pack_product(product);
   o.flags = k_whole_warp;

@@ -65,16 +65,16 @@ void read_lane(warp& w, quad_registers const& registers, std::uint32_t flags, un
 {
   for (unsigned i = 0; i < k_inputs; ++i) {
     auto const a = place_in_a(lane, i, (flags & k_a_by_rows) != 0);
-    numbers.a[a.row][a.column] = real_value(element::f16, half_at(w, registers.a, lane, i));
+    numbers.a[a.row][a.column] = real_value<element::f16>(half_at(w, registers.a, lane, i));
     auto const b = place_in_b(lane, i, (flags & k_b_by_rows) != 0);
-    numbers.b[b.row][b.column] = real_value(element::f16, half_at(w, registers.b, lane, i));
+    numbers.b[b.row][b.column] = real_value<element::f16>(half_at(w, registers.b, lane, i));
   }
   auto const is_half = (flags & k_half_c) != 0;
   for (unsigned i = 0; i < k_quad_size; ++i) {
     auto const c = place_in_c(lane, i, is_half);
     numbers.sum[c.row][c.column] =
-        is_half ? real_value(element::f16, half_at(w, registers.c, lane, i))
-                : real_value(element::f32, load<std::uint32_t>(w.at(registers.c[i]), lane));
+        is_half ? real_value<element::f16>(half_at(w, registers.c, lane, i))
+                : real_value<element::f32>(load<std::uint32_t>(w.at(registers.c[i]), lane));
   }
 }
 
@@ -85,8 +85,9 @@ void write_lane(warp& w, quad_registers const& registers, std::uint32_t flags, u
   std::uint32_t lower = 0;
   for (unsigned i = 0; i < k_quad_size; ++i) {
     auto const place = place_in_c(lane, i, is_half);
-    auto const bits = static_cast<std::uint32_t>(
-        rounded_bits(is_half ? element::f16 : element::f32, numbers.sum[place.row][place.column]));
+    auto const sum = numbers.sum[place.row][place.column];
+    auto const bits = static_cast<std::uint32_t>(is_half ? rounded_bits<element::f16>(sum)
+                                                         : rounded_bits<element::f32>(sum));
     if (!is_half)
       store(w.at(registers.d[i]), lane, bits);
     else if (i % 2 == 0)

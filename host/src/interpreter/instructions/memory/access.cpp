@@ -149,6 +149,22 @@ void decode_access(decoding& d)
   o.flags = pack_shape(access.count, elements.stride) | (access.releases ? k_releases : 0U);
 }
 
+void predicate_to_number(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const bits = w.predicate(o.a);
+  each_lane(mask, [=](unsigned i) { store(d, i, std::uint32_t{bits >> i & 1U}); });
+}
+
+void number_to_predicate(warp& w, operation const& o, lane_mask mask)
+{
+  auto const* const a = w.at(o.a);
+  lane_mask bits = 0;
+  for (unsigned i = 0; i < k_lanes; ++i)
+    if (load<std::uint32_t>(a, i) != 0) bits |= 1U << i;
+  w.set_predicate(o.d, bits, mask);
+}
+
 }  // namespace
 
 void emit_frame_access(decoding& d, bool is_store, type type, operand_offset register_, slot place)
@@ -159,6 +175,21 @@ void emit_frame_access(decoding& d, bool is_store, type type, operand_offset reg
   o.d = list;
   o.immediate = place.offset;
   o.flags = pack_shape(1, std::max(size_of(type), 2U));
+}
+
+void emit_predicate_access(decoding& d, bool is_store, std::uint32_t predicate, slot place)
+{
+  auto const number = d.new_register(sizeof(std::uint32_t));
+  if (is_store) {
+    auto& o = d.emit(&predicate_to_number);
+    o.d = number;
+    o.a = predicate;
+  }
+  emit_frame_access(d, is_store, type::b32, number, place);
+  if (is_store) return;
+  auto& o = d.emit(&number_to_predicate);
+  o.d = predicate;
+  o.a = number;
 }
 
 void add_access(decode_table& table)

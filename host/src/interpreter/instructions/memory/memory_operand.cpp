@@ -3,6 +3,9 @@
 
 #include <utility>
 
+#include "interpreter/execution/lanes.hpp"
+#include "interpreter/execution/warp.hpp"
+
 namespace fatlink::interpreter {
 
 namespace {
@@ -28,6 +31,27 @@ space space_of_name(decoding const& d)
   for (std::size_t i = 0; i < d.count(); ++i)
     if (names_shared(d, d.operand(i))) return space::shared;
   return space::generic;
+}
+
+/// immediate: the upper half of the addresses.
+void widen_address(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) { store(d, i, o.immediate + load<std::uint32_t>(a, i)); });
+}
+
+/// The address of 64 bits for one of 32 bits in `space`.
+operand_offset widened_base(decoding& d, operand_offset address, space space)
+{
+  auto const upper = d.upper_half_of(space);
+  if (!upper) d.refuse("an address of 32 bits outside of .shared, .local and .const");
+  auto const result = d.new_register(sizeof(std::uint64_t));
+  auto& o = d.emit(&widen_address);
+  o.d = result;
+  o.a = address;
+  o.immediate = *upper;
+  return result;
 }
 
 }  // namespace
@@ -66,9 +90,11 @@ computed_address decode_address(decoding& d, syntax::operand const& address, spa
   auto const& base = address.parts[0];
   if (d.is_register(base)) result.width = d.width_of(base);
   if (result.width != 4 && result.width != 8) d.refuse("an address that is neither 32 nor 64 bits");
-  if (result.width == 4 && space != space::shared)
-    d.refuse("an address of 32 bits outside of shared memory");
   result.base = d.source(base, result.width == 4 ? type::b32 : type::b64);
+  if (result.width == 4 && space != space::shared) {
+    result.base = widened_base(d, result.base, space);
+    result.width = 8;
+  }
   return result;
 }
 

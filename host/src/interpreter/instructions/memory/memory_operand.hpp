@@ -22,7 +22,7 @@ space take_space(decoding& d);
 struct computed_address {
   operand_offset base = k_no_operand;  ///< k_no_operand: an absolute address
   std::uint64_t offset = 0;
-  unsigned width = 8;  ///< bytes of `base`: 4 only in shared memory
+  unsigned width = 8;  ///< bytes of `base`: 4 only in shared memory; widened in others
 };
 
 /// Decodes the address [base + offset] of an access to `space`.

@@ -32,6 +32,14 @@ void each_member(warp& w, operand_offset members, lane_mask mask, Use const& use
   }
 }
 
+/// The lanes of `mask`, those that execute the operation.
+void read_active_mask(warp& w, operation const& o, lane_mask mask);
+
+/// The member mask of a collective with `.sync`, operand `index`; without, which PTX has up to 6.3,
+/// the threads that execute it. @throws failure (invalid) another number of operands, or newer PTX
+/// without `.sync`.
+operand_offset take_members(decoding& d, std::size_t index);
+
 /// The results d|p; p is an unused predicate if it is missing.
 struct result_pair {
   operand_offset value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// shfl.sync. Source: PTX ISA 9.0, "shfl.sync".
+// shfl. Source: PTX ISA 9.0, "shfl.sync" and "shfl (deprecated)".
 #include <bit>
 
 #include "interpreter/decode/decoder.hpp"
@@ -66,13 +66,12 @@ handler take_shuffle(decoding& d)
 
 void decode_shfl(decoding& d)
 {
-  if (d.take_type() != type::b32 || !d.take("sync")) d.refuse();
+  if (d.take_type() != type::b32) d.refuse();
+  auto const members = take_members(d, 4);
   auto const run = take_shuffle(d);
-  d.expect_count(5, 5);
   auto const a = d.source(1, type::b32);
   auto const b = d.source(2, type::b32);
   auto const c = d.source(3, type::b32);
-  auto const members = d.source(4, type::b32);
   auto const result = take_results(d, type::b32);
   auto& o = d.emit(run);
   o.d = result.value;

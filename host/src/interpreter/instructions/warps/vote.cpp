@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Votes, matches and reductions within a warp. Source: PTX ISA 9.0, "vote.sync", "match.sync",
-// "redux.sync", "activemask", "elect.sync".
+// Votes, matches and reductions within a warp. Source: PTX ISA 9.0, "vote.sync", "vote
+// (deprecated)", "match.sync", "redux.sync", "activemask", "elect.sync".
 #include "interpreter/instructions/warps/collective.hpp"
 
 #include <algorithm>
@@ -65,12 +65,6 @@ void redux(warp& w, operation const& o, lane_mask mask)
   });
 }
 
-void activemask(warp& w, operation const& o, lane_mask mask)
-{
-  auto* const d = w.at(o.d);
-  each_lane(mask, [=](unsigned i) { store(d, i, mask); });
-}
-
 /// Elects the lowest member.
 void elect(warp& w, operation const& o, lane_mask mask)
 {
@@ -96,10 +90,9 @@ void decode_vote(decoding& d)
 {
   auto const type = d.take_type();
   auto const mode = take_vote(d);
-  if (!d.take("sync") || type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
-  d.expect_count(3, 3);
+  if (type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
+  auto const members = take_members(d, 2);
   auto const a = d.predicate(1);
-  auto const members = d.source(2, type::b32);
   auto const result =
       type == type::pred ? d.predicate_destination(d.operand(0)) : d.destination(0, type);
   auto& o = d.emit(&vote);
@@ -175,7 +168,7 @@ void decode_activemask(decoding& d)
   if (d.take_type() != type::b32) d.refuse();
   d.expect_count(1, 1);
   auto const result = d.destination(0, type::b32);
-  d.emit(&activemask).d = result;
+  d.emit(&read_active_mask).d = result;
 }
 
 void decode_elect(decoding& d)
