@@ -3,6 +3,7 @@
 #include "interpreter/instructions/floats/approximate.hpp"
 
 #include <array>
+#include <vector>
 
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/floats/elementary.hpp"
@@ -139,16 +140,29 @@ handler single(bool ftz)
   return ftz ? for_host<&approximate<Function, true>>() : for_host<&approximate<Function, false>>();
 }
 
+/// The result for each number of 16 bits; computed at the first use, in some milliseconds.
+template <typename Half, typename Function>
+std::vector<std::uint16_t> const& results_of_halves()
+{
+  static auto const results = [] {
+    std::vector<std::uint16_t> all(std::size_t{1} << 16);
+    for (std::size_t bits = 0; bits < all.size(); ++bits)
+      all[bits] =
+          round_to<Half>(Function{}(to_double(Half{static_cast<std::uint16_t>(bits)}))).bits;
+    return all;
+  }();
+  return results;
+}
+
 template <typename Half, typename Function, unsigned Count>
 void approximate_half(warp& w, operation const& o, lane_mask mask)
 {
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
+  auto const* const results = results_of_halves<Half, Function>().data();
   each_lane(mask, [=](unsigned i) {
-    for (unsigned k = 0; k < Count; ++k) {
-      auto const x = to_double(Half{load<std::uint16_t>(a, i * Count + k)});
-      store(d, i * Count + k, round_to<Half>(Function{}(x)).bits);
-    }
+    for (unsigned k = 0; k < Count; ++k)
+      store(d, i * Count + k, results[load<std::uint16_t>(a, i * Count + k)]);
   });
 }
 

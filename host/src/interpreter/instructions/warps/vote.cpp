@@ -4,6 +4,7 @@
 #include "interpreter/instructions/warps/collective.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "interpreter/decode/decoder.hpp"
@@ -32,6 +33,16 @@ void vote(warp& w, operation const& o, lane_mask mask)
   if (mode != vote_mode::ballot) w.set_predicate(o.d, result, mask);
 }
 
+/// Sets equal[i] to the lanes whose value is that of `lane`, for each of these lanes i.
+template <typename T>
+void find_equal(T const* values, unsigned lane, std::array<lane_mask, k_lanes>& equal)
+{
+  lane_mask lanes = 0;
+  for (unsigned i = 0; i < k_lanes; ++i) lanes |= lane_mask{values[i] == values[lane]} << i;
+  for (auto remaining = lanes; remaining != 0; remaining &= remaining - 1)
+    equal[first_lane(remaining)] = lanes;
+}
+
 /// immediate: the predicate result of match.all.
 template <typename T, bool All>
 void match(warp& w, operation const& o, lane_mask mask)
@@ -40,10 +51,10 @@ void match(warp& w, operation const& o, lane_mask mask)
   T values[k_lanes];
   std::memcpy(values, w.at(o.a), sizeof values);
   lane_mask agree = 0;
+  std::array<lane_mask, k_lanes> equal = {};  // the lanes with the value of a lane; 0: not known
   each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
-    lane_mask matching = 0;
-    for (auto remaining = members; remaining != 0; remaining &= remaining - 1)
-      if (values[first_lane(remaining)] == values[lane]) matching |= 1U << first_lane(remaining);
+    if (equal[lane] == 0) find_equal(values, lane, equal);
+    auto const matching = equal[lane] & members;
     auto const is_equal = matching == members;
     if (is_equal) agree |= 1U << lane;
     store(w.at(o.d), lane, All && !is_equal ? lane_mask{0} : matching);
@@ -57,10 +68,15 @@ void redux(warp& w, operation const& o, lane_mask mask)
   if (!meet(w, o, o.e, mask)) return;
   T values[k_lanes];
   std::memcpy(values, w.at(o.a), sizeof values);
+  lane_mask reduced = 0;  // the lanes that `result` is of
+  T result{};
   each_member(w, o.e, mask, [&](unsigned lane, lane_mask members) {
-    auto result = values[first_lane(members)];
-    for (auto remaining = members & (members - 1); remaining != 0; remaining &= remaining - 1)
-      result = Op{}(result, values[first_lane(remaining)]);
+    if (members != reduced) {
+      reduced = members;
+      result = values[first_lane(members)];
+      for (auto remaining = members & (members - 1); remaining != 0; remaining &= remaining - 1)
+        result = Op{}(result, values[first_lane(remaining)]);
+    }
     store(w.at(o.d), lane, result);
   });
 }
