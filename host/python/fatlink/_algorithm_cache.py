@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-import os
-
 from . import _calls, _forks, _settings
 from ._devices import as_device, device_at
 from ._element_types import SIZES, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
-from ._operators import candidates, is_file, not_an_operator, what_exists
+from ._operator_keys import key_of
+from ._operators import candidates, not_an_operator, what_exists
 from ._prepared import Prepared
 from ._views import require_one_place
 
@@ -15,8 +14,6 @@ _LIMIT = 1024  # calls that are kept, the oldest are dropped
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = _forks.make_lock()
-_MISSING = object()
-_Module = os.__class__
 
 
 class BoundAlgorithm:
@@ -60,72 +57,10 @@ class BoundAlgorithm:
         return self.identity
 
 
-def _key_of(op):
-    """What operators are told apart by: a Python function by its code and all values that it uses, as Numba compiles these into
-    the code; a file by its state; anything else by itself."""
-    if hasattr(op, "__code__"):
-        try:
-            hash(key := _key_of_function(op, ()))
-        except TypeError:  # it uses a value that can change
-            return op
-        return key
-    if isinstance(op, os.PathLike) or op.__class__ is str and is_file(op):
-        return op, _state_of(op)
-    return op
-
-
-def _key_of_function(function, users):
-    code = function.__code__
-    if code in users:  # it calls itself
-        return function
-    users = (*users, code)
-    names = _names_in(code)
-    values = [function.__globals__.get(name, _MISSING) for name in names]
-    values += [_content(cell) for cell in function.__closure__ or ()]
-    values += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return code, *[_key_of_value(value, names, users) for value in values]
-
-
-def _key_of_value(value, names, users):
-    """A value that a function uses; of modules their attributes of these names."""
-    function = getattr(value, "py_func", value)  # of Numba's decorators
-    if hasattr(function, "__code__"):
-        return _key_of_function(function, users)
-    if value.__class__ is _Module and value not in users:
-        users = (*users, value)
-        return value, *[_key_of_value(getattr(value, name, None), names, users) for name in names]
-    return value.__class__, value
-
-
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return _MISSING
-
-
-def _names_in(code):
-    """The names of globals and attributes in a code object and in the functions inside of it."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if constant.__class__ is code.__class__:
-            names += _names_in(constant)
-    return names
-
-
-def _state_of(path):
-    """What changes when a file is written or replaced; None where there is none."""
-    try:
-        state = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
-
-
 def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
     """The library of an algorithm for these arrays, linked with the operator; kept for the next call."""
     first = sources[0]
-    key = (algorithm, op if op.__class__ is str and op.isidentifier() else _key_of(op), first.element, first.place, mode, device)
+    key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     try:

@@ -7,6 +7,7 @@ import os
 from ._compiling import compile
 from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
+from ._operator_keys import is_file, is_source
 
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
@@ -110,16 +111,6 @@ def candidates(op, base, elements, mode, result=None, size=None):
 def not_an_operator(op):
     return UsageTypeError(f"op is {op!r}", input="op",
                           hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
-
-
-def is_source(text):
-    """Whether a text is CUDA source, and not a name or file."""
-    return "{" in text or "\n" in text
-
-
-def is_file(text):
-    return not is_source(text) and (os.sep in text or os.path.splitext(text)[1] in (
-        ".cu", ".fatbin", ".ptx", ".ltoir", ".cubin", ".o", ".a"))
 
 
 def _from_file(path, contract):
