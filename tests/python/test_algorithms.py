@@ -134,6 +134,14 @@ class States(AlgorithmCase):
         self.assert_error(fatlink.UsageError, self.call, numpy.zeros(1, numpy.float32),
                           says="state has 4 bytes; the state of scale_add has 8 (factor: float32, offset: float32)", hint="fields")
 
+    def test_with_fields_in_another_order_or_of_other_names(self):
+        numbers = numpy.array([2, 1], numpy.float32)
+        packed = numpy.zeros(2, [("a", "i1"), ("b", "f8")])
+        for state in (numbers.view([("offset", "f4"), ("factor", "f4")]), packed):
+            self.assert_error(fatlink.UsageTypeError, self.call, state, says="state is an array of")
+        with self.assertWarnsRegex(UserWarning, "state has the fields .* used by position"):
+            self.assert_equal_arrays(self.call(numbers.view([("a", "f4"), ("b", "f4")])), self.numbers * 2 + 1)
+
     def test_as_numbers_structs_or_bytes(self):
         numbers = numpy.array([2, 1], numpy.float32)
         for state in (numbers, numbers.view(numpy.uint8), numbers.view([("factor", "f4"), ("offset", "f4")])):

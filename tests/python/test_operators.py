@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What op= may be: names, families, files, Inputs, CUDA source and Python functions."""
+import enum
 import importlib.util
+import math
 import operator
+import struct
 import sys
 import types
 import unittest
@@ -57,11 +60,6 @@ class Names(OperatorCase):
                           code="no-operator", hint="add_float")
         self.assert_error(fatlink.UsageError, fatlink.select, self.numbers, "odd", says="keep_4", hint="positive_float")
 
-    def test_of_a_struct_operator_with_other_fields(self):
-        records = numpy.zeros(4, [("value", "f4"), ("place", "i4")])
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, records, "argmax", init=b"\0" * 8,
-                          says=("{value: float32, index: int32}", "{value: float32, place: int32}"))
-
     def test_without_an_identity_need_init(self):
         records = numpy.zeros(4, [("value", "f4"), ("index", "i4")])
         self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
@@ -97,6 +95,102 @@ class Names(OperatorCase):
         self.assertEqual(list(fatlink.sort(x)), [False, True, True])
         self.assertEqual(list(fatlink.select(x, "nonzero")), [True, True])
         self.assert_error(fatlink.UsageError, fatlink.reduce, x, "add", says="unknown operator 'add' for bool", hint="max, min")
+
+
+class Structs(OperatorCase):
+    """The fields of structured dtypes are compared with those of an operator's struct."""
+
+    SOURCE = "struct best { float value; int index; };\nFATLINK_COMBINE(best, a, b) { return b.value > a.value ? b : a; }"
+    SWAP = ("struct pair { float v; int i; };\nstruct swapped { int i; float v; };\n"
+            "FATLINK_MAP1(swapped, pair, x) { return {x.i, x.v}; }")
+
+    def setUp(self):
+        super().setUp()
+        self.records = numpy.zeros(9, [("value", "f4"), ("index", "i4")])
+        self.records["value"], self.records["index"] = self.numbers[:9], range(9)
+        self.largest = int(self.numbers[:9].argmax())
+
+    def assert_positions_are_used(self, operator):
+        renamed = self.records.view([("score", "f4"), ("place", "i4")])
+        with self.assertWarnsRegex(UserWarning, "x has the fields {score: float32.*they are used by position") as caught:
+            self.assertEqual(fatlink.reduce(renamed, operator, init=(-9, -1))["place"], self.largest)
+        self.assertEqual(caught.filename, __file__)
+
+    def test_with_other_names_are_used_by_position(self):
+        self.assert_positions_are_used("argmax")
+        self.need_nvrtc()
+        self.assert_positions_are_used(self.SOURCE)
+
+    def test_with_fields_of_other_types_or_in_another_order(self):
+        others = ([("index", "i4"), ("value", "f4")], [("index", "f4"), ("value", "i4")], [("place", "f4"), ("value", "i4")],
+                  [("value", "f4"), ("index", "u4")], [("value", "f8")])
+        for dtype in others:
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records.view(dtype), "argmax", init=b"\0" * 8,
+                              says=f"argmax takes {{value: float32, index: int32}}, but x is an array of {{{dtype[0][0]}: ")
+        self.need_nvrtc()
+        for dtype in others:
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records.view(dtype), self.SOURCE, init=b"\0" * 8,
+                              code="wrong-operator", says=("x has the fields {", "but the struct of the CUDA source has others, at "),
+                              hint="with the fields of the dtype")
+
+    def test_in_a_file(self):
+        self.need_nvrtc()
+        path = self.folder / "best.cu"
+        path.write_text(self.SOURCE)
+        self.assertEqual(fatlink.reduce(self.records, path, init=(-9, -1))["index"], self.largest)
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records.view([("index", "i4"), ("value", "f4")]), path,
+                          init=b"\0" * 8, says=f"but the struct of {path} has others, at index")
+
+    def test_with_structs_and_arrays_inside(self):
+        self.need_nvrtc()
+        source = ("struct point { float x, y; };\nstruct part { point at; short ids[2]; bool used; };\n"
+                  "FATLINK_KEEP(part, p) { return p.at.y > 0 && p.ids[1] == 7 && p.used; }")
+        inner = [("x", "f4"), ("y", "f4")]
+        parts = numpy.zeros(3, numpy.dtype([("at", inner), ("ids", "i2", 2), ("used", "?")], align=True))
+        parts["at"]["y"], parts["ids"][:, 1], parts["used"] = 1, (7, 0, 7), (True, True, False)
+        self.assertEqual(fatlink.select(parts, source).tobytes(), parts[:1].tobytes())
+        other = numpy.zeros(3, numpy.dtype([("at", inner[::-1]), ("ids", "i2", 2), ("used", "?")], align=True))
+        self.assert_error(fatlink.UsageTypeError, fatlink.select, other, source, says="has others, at at.y")
+
+    def test_of_results(self):
+        self.need_nvrtc()
+        pairs = numpy.ones(3, [("v", "f4"), ("i", "i4")])
+        out = numpy.zeros(3, [("i", "i4"), ("v", "f4")])
+        fatlink.map(pairs, op=self.SWAP, out=out)
+        self.assertEqual(out.tolist(), [(1, 1.0)] * 3)
+        for wrong in (None, pairs.copy()):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, pairs, op=self.SWAP, out=wrong,
+                              says="out has the fields {v: float32 at 0, i: int32 at 4}, but the struct of", hint="pass out=")
+
+    def test_without_stated_types_are_not_compared(self):
+        self.need_nvrtc()
+        source = 'extern "C" __device__ bool keep(fatlink_element x, void const*) { return x.words[0] != 0; }'
+        self.assert_error(fatlink.UsageError, fatlink.select, self.records, source, says="is not known", hint="FATLINK_ELEMENT")
+
+    def test_whose_source_does_not_compile(self):
+        self.need_nvrtc()
+        error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.records, self.SOURCE.replace("? b", "? c"),
+                                  init=(0, 0), says="operator.cu:2")
+        self.assertNotIn("fatlink_fields", error.log)
+
+    def test_take_initial_values_by_field(self):
+        swapped = numpy.zeros((), [("index", "i4"), ("value", "f4")])
+        swapped["index"], swapped["value"] = 3, 99
+        for operator in ("argmax", self.SOURCE):
+            if operator != "argmax":
+                self.need_nvrtc()
+            for init in ((99, 3), [99.0, 3], {"index": 3, "value": 99}, swapped[()], swapped):
+                self.assertEqual(fatlink.reduce(self.records, operator, init=init).tolist(), (99.0, 3))
+            for init, says in (((1,), "it has 1 fields, not 2"), ({"value": 1, "place": 2}, "'index'"), ((1, "z"), "'z'")):
+                self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records, operator, init=init,
+                                  says=("init is", "expected", says))
+
+    def test_of_python_objects(self):
+        for dtype in ([("o", "O")], [("a", "i4"), ("o", [("p", "O")])]):
+            objects = numpy.zeros(4, dtype)
+            for call in (lambda: fatlink.sort(objects, self.SOURCE), lambda: fatlink.select(objects, "score_above"),
+                         lambda: fatlink.map(self.numbers, op="scale_add", state=objects)):
+                self.assert_error(fatlink.UsageTypeError, call, says="whose fields are Python objects", hint="numbers")
 
 
 class Dtypes(OperatorCase):
@@ -225,9 +319,20 @@ class KeysOfFunctions(PythonCase):
     """Functions with equal keys share a compiled operator."""
 
     def keys(self, *functions):
-        from fatlink._algorithm_cache import _key_of
-        keys = [_key_of(function) for function in functions]
+        from fatlink._operator_keys import key_of
+        keys = [key_of(function) for function in functions]
         return len({hash(key) for key in keys}), len(set(keys))
+
+    def assert_changes(self, source, *values):
+        """A function has another key after each change of the global K, and the first one again after the changes."""
+        from fatlink._operator_keys import key_of
+        function = self.define(source, K=values[0])
+        keys = []
+        for value in (*values, values[0]):
+            function.__globals__["K"] = value
+            keys.append(key_of(function))
+        self.assertEqual(len(set(keys)), len(values), (source, values))
+        self.assertEqual(keys[0], keys[-1])
 
     def define(self, source, **names):
         exec(compile(source, "source", "exec"), names)
@@ -243,6 +348,98 @@ class KeysOfFunctions(PythonCase):
             source = "{}\nfunction = lambda v: v * K"
             self.assertEqual(self.keys(self.define(source.format(first)), self.define(source.format(second)))[1], 2)
 
+    def test_differ_by_the_type_and_bits_of_values(self):
+        nans = struct.unpack("2d", bytes.fromhex("000000000000f87f010000000000f87f"))
+        kinds = enum.Enum("kinds", {"A": 1, "B": 1.5})
+        whole, real = type("whole", (int,), {}), type("real", (float,), {})
+        for values in ((0.0, -0.0), (0, 0.0, False, 0j), (1, 1.0, True, whole(1), real(1.0)), (complex(0, 0.0), complex(0, -0.0)), nans,
+                       ((1, 2), (1.0, 2), (1, 2.0), (True, 2)), (((0.0,), 1), ((-0.0,), 1)), ([0.0], [-0.0], (0.0,)),
+                       ("1", b"1", 1), ({"a": 0.0}, {"a": -0.0}), (whole(1), whole(2)), (kinds.A, kinds.B)):
+            self.assert_changes("function = lambda v: v * K", *values)
+
+    def test_differ_by_arrays_and_scalars_of_numpy(self):
+        if numpy is None:
+            self.skipTest("NumPy is not installed for this Python")
+        f4, values = numpy.float32, numpy.array([1, 2, 3, 4], numpy.float32)
+        for values in ((f4(0), f4(-0.0), numpy.float64(0), 0.0), (values, -values, values.view("i4"), values.reshape(2, 2), values[::2]),
+                       ((values, 1), (values + 1, 1)), (numpy.zeros(2, "f4,i4"), numpy.zeros(2, "i4,f4")),
+                       (numpy.datetime64(1, "s"), numpy.datetime64(1, "m"))):
+            self.assert_changes("function = lambda v: v * K", *values)
+            self.assert_changes("def helper(v): return v * K\nfunction = lambda v: helper(v)", *values)
+
+    def test_see_changes_within_an_array(self):
+        if numpy is None:
+            self.skipTest("NumPy is not installed for this Python")
+        from fatlink._operator_keys import key_of
+        table = numpy.zeros(3, numpy.float32)
+        functions = [lambda v: v * table[0], lambda v, k=table: v * k[0], self.define("function = lambda v: v * K[0]", K=table)]
+        keys = [key_of(function) for function in functions]
+        table[1] = 1
+        for function, key in zip(functions, keys):
+            self.assertNotEqual(key_of(function), key)
+
+    def test_refuse_large_arrays(self):
+        if numpy is None:
+            self.skipTest("NumPy is not installed for this Python")
+        from fatlink._operator_keys import key_of
+        for source, extent in (("K[0]", 16385), ("K[0] * L[0]", 8193)):
+            arrays = {"K": numpy.zeros(extent, "f4"), "L": numpy.zeros(extent, "f4")}
+            function = self.define(f"function = lambda v: v * {source}", **arrays)
+            self.assert_error(fatlink.UsageError, key_of, function, says=("arrays of more than 65536 bytes", source[-4]), hint="y= or z=")
+        key_of(self.define("function = lambda v: v.K * L[0]", **arrays))  # K is no global in it
+
+    def test_refuse_values_that_are_nested_too_deeply(self):
+        from fatlink._operator_keys import key_of
+        value = ()
+        for _ in range(100000):
+            value = (value,)
+        self.assert_error(fatlink.UsageError, key_of, self.define("function = lambda v: K", K=value), says="nested too deeply")
+
+    def test_tell_apart_objects_that_compare_equal(self):
+        class Equal:
+            def __eq__(self, other):
+                return True
+
+            def __hash__(self):
+                return 1
+
+        self.assert_changes("function = lambda v: v * K", Equal(), Equal())
+
+    def test_see_the_address_of_a_device_array(self):
+        class DeviceArray:
+            address = 4096
+
+            @property
+            def __cuda_array_interface__(self):
+                return {"shape": (3,), "typestr": "<f4", "data": (self.address, False), "version": 3}
+
+        from fatlink._operator_keys import key_of
+        array = DeviceArray()
+        function = self.define("function = lambda v: v * K[0]", K=array)
+        key = key_of(function)
+        self.assertEqual(key_of(function), key)
+        array.address += 4096
+        self.assertNotEqual(key_of(function), key)
+
+    def test_differ_by_options_of_helpers(self):
+        source = ("class helper:\n  py_func = lambda v: v\n  targetoptions = {'fastmath': %s}\nfunction = lambda v: helper(v)")
+        self.assertEqual(self.keys(self.define(source % True), self.define(source % False))[1], 2)
+
+    def test_of_operators_that_numba_decorated_see_their_globals(self):
+        from fatlink._operator_keys import key_of
+        namespace = {"K": 2}
+        exec("class function: py_func = lambda v: v * K", namespace)
+        key = key_of(namespace["function"])
+        namespace["K"] = 3
+        self.assertNotEqual(key_of(namespace["function"]), key)
+
+    def test_survive_objects_whose_attributes_fail(self):
+        class Failing:
+            def __getattr__(self, name):
+                raise RuntimeError(name)
+
+        self.assert_changes("function = lambda v: v * K", Failing(), 2)
+
     def test_differ_by_globals_of_helpers_and_inner_functions(self):
         for source in ("K = {}\ndef helper(v): return v * K\ndef function(v): return helper(v)",
                        "K = {}\nfunction = lambda v: (lambda w: w * K)(v)",
@@ -255,14 +452,22 @@ class KeysOfFunctions(PythonCase):
                        "def make(k): return lambda v: v * k\nfunction = make({})"):
             self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2, source)
 
-    def test_are_the_function_where_a_value_can_change(self):
-        from fatlink._algorithm_cache import _key_of
-        function = self.define("K = [2]\nfunction = lambda v: v * K[0]")
-        self.assertIs(_key_of(function), function)
-
     def test_of_recursive_functions(self):
         source = "def function(v): return function(v - 1) if v else {}"
         self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2)
+        self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(2))), (1, 1))
+
+    def test_of_functions_of_one_code_that_call_each_other(self):
+        source = ("def make(inner, k):\n  return lambda v: inner(v) * k\n"
+                  "function = make(make(abs, {}), 1)")
+        self.assertEqual(self.keys(self.define(source.format(2)), self.define(source.format(3)))[1], 2)
+
+    def test_of_many_shared_helpers(self):
+        lines = ["def f0(v): return v"]
+        for depth in range(1, 60):
+            lines += [f"def g{depth}(v): return f{depth - 1}(v)", f"def f{depth}(v): return f{depth - 1}(v) + g{depth}(v)"]
+        source = "\n".join(lines) + "\nfunction = f59"
+        self.assertEqual(self.keys(self.define(source), self.define(source)), (1, 1))
 
 
 class PythonFunctionsWithoutNumba(OperatorCase):
@@ -350,6 +555,61 @@ class PythonFunctions(OperatorCase):
         for factor in (2, 3):
             globals()["FACTOR"] = factor
             self.assert_equal_arrays(fatlink.map(self.numbers, op=lambda v: v * FACTOR), self.numbers * factor)  # noqa: F821
+
+    def test_that_use_an_array_which_changes_or_is_replaced(self):
+        x, table = self.numbers, numpy.array([1, 2], numpy.float32)
+        nested = (table, 1)
+
+        def function(v):
+            return v * table[1] * nested[0][0]
+
+        self.assert_equal_arrays(fatlink.map(x, op=function), x * 2)
+        table[1] = 10
+        self.assert_equal_arrays(fatlink.map(x, op=function), x * 10)
+        table = numpy.array([1, 5], numpy.float32)
+        self.assert_equal_arrays(fatlink.map(x, op=function), x * 5)
+        nested = (numpy.array([2], numpy.float32), 1)
+        self.assert_equal_arrays(fatlink.map(x, op=function), x * 10)
+
+    def test_that_use_a_zero_whose_sign_changes(self):
+        x = numpy.array([1, 2], numpy.float32)
+        for sign, expected in ((0.0, x), (-0.0, -x), (numpy.float32(0), x), (numpy.float32(-0.0), -x)):
+            self.assert_equal_arrays(fatlink.map(x, op=lambda v: math.copysign(v, sign)), expected)  # noqa: B023
+
+    def test_with_defaults(self):
+        x = numpy.array([1, 2, 3], numpy.float32)
+        for k in (2, 3):
+            self.assert_equal_arrays(fatlink.map(x, op=lambda v, k=k: v * k), x * k)
+        self.assert_equal_arrays(fatlink.map(x, op=lambda v, k=numpy.float32(0.5), t=(1, 2.0): v * k * t[1]), x)
+        self.assertEqual(fatlink.reduce(x, lambda a, b, k=1: a + b * k, init=0), 6)
+        self.assert_equal_arrays(fatlink.map(x, x, op=lambda a, b=7: a + b), x * 2)
+
+    def test_with_another_number_of_parameters(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op=lambda a, b: a, hint="parameters",
+                          says="the Python function <lambda> takes 2 arguments; the call passes 1")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, lambda a: a, init=0, says="takes 1 argument; the call passes 2")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, lambda a, b, c, d=1: a, init=0, says="takes 3 to 4 arguments")
+
+    def test_that_call_helpers_whose_globals_change(self):
+        """Numba compiles helpers for the GPU of the machine, which this test states."""
+        import numba
+        from numba import cuda
+        module, x = types.ModuleType("helpers"), self.numbers
+        gpu = mock.patch("numba.cuda.dispatcher.get_current_device", lambda: types.SimpleNamespace(compute_capability=(7, 5)))
+        for decorate in (numba.njit, cuda.jit(device=True)):
+            module.helper = helper = decorate(lambda v: v * inner_factor())  # noqa: F821
+            outer = decorate(lambda v: helper(v))
+            for function in (lambda v: helper(v), lambda v: outer(v), lambda v: module.helper(v)):
+                for factor in (2, 3):
+                    globals()["inner_factor"] = decorate(eval(f"lambda: {factor}"))
+                    with gpu:
+                        self.assert_equal_arrays(fatlink.map(x, op=function), x * factor)
+            module.helper = helper = decorate(lambda v: v * FACTOR)  # noqa: F821
+            for factor in (4, 5):
+                globals()["FACTOR"] = factor
+                with gpu:
+                    self.assert_equal_arrays(fatlink.map(x, op=lambda v: outer(v)), x * factor)
+                    self.assert_equal_arrays(fatlink.map(x, op=lambda v: module.helper(v)), x * factor)
 
     def test_of_structs(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, [("a", "f4"), ("b", "f4")]), lambda a, b: a,

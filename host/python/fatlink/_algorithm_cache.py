@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-import os
-
 from . import _calls, _forks, _settings
 from ._devices import as_device, device_at
 from ._element_types import SIZES, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
-from ._operators import candidates, is_file, not_an_operator, what_exists
+from ._operator_keys import key_of
+from ._operators import candidates, not_an_operator, what_exists
 from ._prepared import Prepared
+from ._records import warn_of_names
 from ._views import require_one_place
 
 _LIMIT = 1024  # calls that are kept, the oldest are dropped
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = _forks.make_lock()
-_MISSING = object()
-_Module = os.__class__
 
 
 class BoundAlgorithm:
@@ -50,91 +48,32 @@ class BoundAlgorithm:
         from ._plans import element_for_output
         return element_for_output(self.prepared.by_name[name], like)
 
-    def initial(self, value):
-        """The Value of `init`; None: the operator's identity."""
+    def initial(self, value, element=None):
+        """The Value of `init`, where `element` is its type; None: the operator's identity."""
         if value is not None:
-            return self.prepared.value("init", value)
+            return self.prepared.value("init", value, element and element.dtype)
         if self.identity is None:
             raise UsageError(f"the identity of {self.operator.name} is not known", input="init", code="no-identity",
                              hint="pass init=, with which the result begins, and which it is of no elements")
         return self.identity
 
 
-def _key_of(op):
-    """What operators are told apart by: a Python function by its code and all values that it uses, as Numba compiles these into
-    the code; a file by its state; anything else by itself."""
-    if hasattr(op, "__code__"):
-        try:
-            hash(key := _key_of_function(op, ()))
-        except TypeError:  # it uses a value that can change
-            return op
-        return key
-    if isinstance(op, os.PathLike) or op.__class__ is str and is_file(op):
-        return op, _state_of(op)
-    return op
-
-
-def _key_of_function(function, users):
-    code = function.__code__
-    if code in users:  # it calls itself
-        return function
-    users = (*users, code)
-    names = _names_in(code)
-    values = [function.__globals__.get(name, _MISSING) for name in names]
-    values += [_content(cell) for cell in function.__closure__ or ()]
-    values += [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
-    return code, *[_key_of_value(value, names, users) for value in values]
-
-
-def _key_of_value(value, names, users):
-    """A value that a function uses; of modules their attributes of these names."""
-    function = getattr(value, "py_func", value)  # of Numba's decorators
-    if hasattr(function, "__code__"):
-        return _key_of_function(function, users)
-    if value.__class__ is _Module and value not in users:
-        users = (*users, value)
-        return value, *[_key_of_value(getattr(value, name, None), names, users) for name in names]
-    return value.__class__, value
-
-
-def _content(cell):
-    try:
-        return cell.cell_contents
-    except ValueError:  # it is empty
-        return _MISSING
-
-
-def _names_in(code):
-    """The names of globals and attributes in a code object and in the functions inside of it."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if constant.__class__ is code.__class__:
-            names += _names_in(constant)
-    return names
-
-
-def _state_of(path):
-    """What changes when a file is written or replaced; None where there is none."""
-    try:
-        state = os.stat(path)
-    except (OSError, ValueError):
-        return None
-    return state.st_mtime_ns, state.st_size, state.st_ino
-
-
-def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None) -> BoundAlgorithm:
-    """The library of an algorithm for these arrays, linked with the operator; kept for the next call."""
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None) -> BoundAlgorithm:
+    """The library of an algorithm for these arrays, linked with the operator; kept for the next call. `out`: the View of an array
+    for results that may be of another struct than the sources."""
     first = sources[0]
-    key = (algorithm, op if op.__class__ is str and op.isidentifier() else _key_of(op), first.element, first.place, mode, device)
+    key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
+    if out is not None:
+        key = (*key, out.element)
     try:
         entry = _bound.get(key)
     except TypeError:
         raise _unhashable(op, mode, device, dtype) from None
     if entry is not None and (len(sources) == 1 or _are_together(sources)):
         return entry
-    return _prepare(key, algorithm, base, op, sources, device, mode, dtype)
+    return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element)
 
 
 def _unhashable(op, mode, device, dtype):
@@ -158,7 +97,7 @@ def _are_together(sources):
     return all(source.place == place for source in sources)
 
 
-def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
+def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
     names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
     place = require_one_place(dict(zip("xyz", sources)))
     target = device_at(place) if device is None else _calls.device_for(place, device)
@@ -170,11 +109,18 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype):
             entry = _bound.get(key)
             if entry is None:
                 result = None if dtype is None else _result_type(dtype)
-                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result)
+                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
                 _keep(key, entry)
     finally:
         _gates.pop(key, None)
     return entry
+
+
+def _warn_of_names(operator, prepared, names, sources):
+    for name, array, source in zip(names, "xyz", sources):
+        type_name = prepared.by_name[name].type_name
+        if type_name.startswith("{") and source.element.name != type_name:
+            warn_of_names(array, source.element, operator.name, type_name)
 
 
 def _forget_gpus():
@@ -203,11 +149,12 @@ def _result_type(dtype):
     return element
 
 
-def _try_sizes(algorithm, base, op, names, sources, device, mode, result):
+def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
     """The library for the size of the elements. Of load_combine it is that of the results, which the operator states."""
     elements = [source.element for source in sources]
     if base.startswith("map"):
-        return _try_candidates(candidates(op, base, elements, mode, result), algorithm, base, names, sources, device, mode)
+        operators = candidates(op, base, elements, mode, result, out=out)
+        return _try_candidates(operators, algorithm, base, names, sources, device, mode)
     sizes = [size_of_library(elements[0], algorithm)]
     if base == "load_combine":
         sizes += [size for size in SIZES if size not in sizes]
@@ -215,7 +162,7 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result):
     while sizes:
         size = sizes.pop(0)
         try:
-            operators = candidates(op, base, elements, mode, result, size)
+            operators = candidates(op, base, elements, mode, result, size, out)
             return _try_candidates(operators, f"{algorithm}_{size}", base, names, sources, device, mode)
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
@@ -243,6 +190,7 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
         mismatch = next((name for name, source in zip(names, sources)
                          if not is_compatible(source.element, prepared.by_name[name])), None)
         if mismatch is None:
+            _warn_of_names(operator, prepared, names, sources)
             return BoundAlgorithm(prepared, operator)
         if not operator.is_guess:
             break

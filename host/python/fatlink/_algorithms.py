@@ -44,6 +44,12 @@ def _output(call, name, given, shape, like, stream):
     return array_view
 
 
+def _given_struct(given, name):
+    """The view of the caller's array for results, if its elements are structs, whose fields are compared with the operator's."""
+    array_view = None if given is None else view_of(given, name)
+    return array_view if array_view is not None and array_view.element.dtype is not None else None
+
+
 def _single_output(call, given, model, stream):
     """The view of an output of one element."""
     result = _output(call, "out", given, None if given is not None else (), model, stream)
@@ -71,7 +77,7 @@ def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | Non
     source = view_of(x, "x")
     call = find_algorithm("reduce", "combine", op, (source,), device, mode)
     result = _single_output(call, out, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
+    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
     return source.kind.result(result.array) if out is None else out
 
 
@@ -98,7 +104,7 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: An
                          input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
     call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
-    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init)), stream)
+    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
 
 
@@ -120,7 +126,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Arr
     _require_one_dimension(source, "exclusive_scan")
     call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init)), stream)
+    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
     return result.array
 
 
@@ -142,8 +148,9 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
                              f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
     sources = (view_of(x, "x"),) if y is None and z is None else _views_of_equal_shapes(x, y, z)
     base, names = _MAPS[len(sources)]
-    call = find_algorithm(base, base, op, sources, device, mode, dtype)
-    result = _output(call, "out", out, sources[0].shape, sources[0], stream)
+    given = _given_struct(out, "out")
+    call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
+    result = _output(call, "out", given or out, sources[0].shape, sources[0], stream)
     _calls.run(call.prepared, names, (result, *sources, _state(call, state)), stream)
     return result.array
 
@@ -178,7 +185,8 @@ def _counted(call, names, source, arrays, states, stream):
 def _selection(name, base, x, op, states, outputs, stream, device, mode):
     source = view_of(x, "x")
     _require_one_dimension(source, name)
-    call = find_algorithm(name, base, op, (source,), device, mode)
+    given = _given_struct(outputs["out"], "out") if base == "keep_store" else None
+    call = find_algorithm(name, base, op, (source,), device, mode, out=given)
     results = [_output(call, output, given, None if given is not None else source.shape, source, stream)
                for output, given in outputs.items()]
     for output, result in zip(outputs, results):

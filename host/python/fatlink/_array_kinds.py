@@ -18,6 +18,9 @@ def element_of_dtype(dtype, what):
         if not dtype.isnative:
             raise UsageTypeError(f"{what} has elements of type {dtype.str}, in the other byte order",
                                  hint="convert it: x.astype(x.dtype.newbyteorder('='))")
+        if dtype.hasobject and dtype.names:
+            raise UsageTypeError(f"{what} has elements of type {dtype}, whose fields are Python objects",
+                                 hint="pass an array whose fields are numbers")
         known = record_type(dtype) if dtype.names or dtype.kind == "V" and dtype.name.startswith("void") else require_known(
             dtype.name, what)
         _elements[dtype] = known

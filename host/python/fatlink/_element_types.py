@@ -3,6 +3,7 @@
 import struct
 
 from ._errors import UsageTypeError
+from ._records import is_same_record, split_record
 
 UNSTATED = 0
 BYTES = 15
@@ -97,16 +98,21 @@ def is_compatible(element, argument):
     if argument.scalar == BYTES:
         return True
     if argument.scalar == RECORD:
-        return element.dtype is not None and (element.name == argument.type_name or not argument.type_name.startswith("{"))
+        return element.dtype is not None and (is_same_record(element.name, argument.type_name)
+                                              or not argument.type_name.startswith("{"))
     if element.is_bool:
         return argument.scalar == NUMBERS["uint8"][0]
     return element.scalar == argument.scalar
 
 
-def pack(value, argument):
-    """The bytes of a value for an argument of a plan: a number, NumPy's scalar, bytes, or a tuple or dict of fields."""
+def pack(value, argument, dtype=None):
+    """The bytes of a value for an argument of a plan: a number, NumPy's scalar, bytes, or a tuple or dict of fields. `dtype`: the
+    structured dtype of the argument, where the plan knows it as bytes only."""
     try:
-        packed = _pack(value, argument.scalar, argument.type_name, argument.element_bytes)
+        if argument.scalar == BYTES and dtype is not None and dtype.names:
+            packed = _pack_fields(value, dtype)
+        else:
+            packed = _pack(value, argument.scalar, argument.type_name, argument.element_bytes)
     except (struct.error, TypeError, ValueError, OverflowError, KeyError) as cause:
         raise UsageTypeError(f"{argument.name} is {value!r}; expected {argument.type_name} ({cause})",
                              input=argument.name, hint=_hint(argument)) from None
@@ -128,8 +134,6 @@ def _pack(value, scalar, type_name, size):
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     dtype = getattr(value, "dtype", None)
-    if dtype is not None and getattr(dtype, "names", None):
-        return value.tobytes()
     if scalar == RECORD and type_name.startswith("{"):
         return _pack_record(value, type_name, size)
     if scalar in (BYTES, RECORD, UNSTATED):
@@ -142,16 +146,34 @@ def _pack(value, scalar, type_name, size):
 
 
 def _pack_record(value, type_name, size):
-    fields = [field.split(": ") for field in type_name[1:-1].split(", ")]
-    if not isinstance(value, (dict, tuple, list)):
-        value = [value] * len(fields)  # one number for every field
-    if len(value) != len(fields):
-        raise ValueError(f"it has {len(value)} fields, not {len(fields)}")
+    fields = split_record(type_name)
     packed = b""
-    for index, (name, kind) in enumerate(fields):
-        number = _pack_number(value[name] if isinstance(value, dict) else value[index], kind)
+    for number, (_, kind) in zip(_field_values(value, [name for name, _ in fields]), fields):
+        number = _pack_number(number, kind)
         packed += bytes(-len(packed) % len(number)) + number
     return packed + bytes(size - len(packed))
+
+
+def _field_values(value, names):
+    """The value of each field: those of a dict or of a structured scalar by name, those of a tuple in order, or one number for
+    every field."""
+    own = getattr(getattr(value, "dtype", None), "names", None) or isinstance(value, dict) and tuple(value)
+    if not own and not isinstance(value, (tuple, list)):
+        return [value] * len(names)
+    if len(own or value) != len(names):
+        raise ValueError(f"it has {len(own or value)} fields, not {len(names)}")
+    if own and (isinstance(value, dict) or set(own) & set(names)):
+        return [value[name] for name in names]
+    return [value[name] for name in own] if own else value
+
+
+def _pack_fields(value, dtype):
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    if getattr(value, "dtype", None) == dtype:
+        return value.tobytes()
+    from numpy import array
+    return array(tuple(_field_values(value, dtype.names)), dtype).tobytes()
 
 
 def _pack_number(value, name):

@@ -7,6 +7,8 @@ import os
 from ._compiling import compile
 from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
+from ._operator_keys import is_file, is_source
+from ._records import compile_compared, records_of
 
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
@@ -84,11 +86,13 @@ def contract_for(base, size):
     return base if base.startswith("map") else f"{base}_{size}"
 
 
-def candidates(op, base, elements, mode, result=None, size=None):
+def candidates(op, base, elements, mode, result=None, size=None, out=None):
     """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types; the size is that
-    of the elements, but of load_combine, which reduces elements of another type."""
+    of the elements, but of load_combine, which reduces elements of another type. `out`: the element type of an array that the
+    caller gives for the results."""
     element = elements[0]
     contract = contract_for(base, size or element.bytes)
+    records = records_of(base, "xyz", elements, out)
     if isinstance(op, Input):
         return [Operator(op.name, lambda: [op], result=result)]
     if callable(op):
@@ -99,11 +103,12 @@ def candidates(op, base, elements, mode, result=None, size=None):
                              lambda: compile_function(op, base, contract, elements, mode, result), result=result)]
         op = _FUNCTIONS[op]
     if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
-        return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract)], result=result)]
+        return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract, records)], result=result)]
     if not isinstance(op, str):
         raise not_an_operator(op)
     if is_source(op):
-        return [Operator("the CUDA source", lambda: [compile(op, contract=contract, name="operator.cu")], result=result)]
+        return [Operator("the CUDA source", lambda: [_from_source(op, contract, "operator.cu", records, "the CUDA source")],
+                         result=result)]
     return _by_name(op, base, contract, element, result)
 
 
@@ -112,17 +117,7 @@ def not_an_operator(op):
                           hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
 
 
-def is_source(text):
-    """Whether a text is CUDA source, and not a name or file."""
-    return "{" in text or "\n" in text
-
-
-def is_file(text):
-    return not is_source(text) and (os.sep in text or os.path.splitext(text)[1] in (
-        ".cu", ".fatbin", ".ptx", ".ltoir", ".cubin", ".o", ".a"))
-
-
-def _from_file(path, contract):
+def _from_file(path, contract, records):
     if not path.endswith(".cu"):
         return Input.find(path)
     try:
@@ -131,7 +126,11 @@ def _from_file(path, contract):
     except (OSError, UnicodeDecodeError) as cause:
         raise FileError(f"{path}: {cause}", code="unreadable-file", stage="input", input=path,
                         hint="check the path and its permissions") from None
-    return compile(source, contract=contract, name=path, include_folders=[os.path.dirname(path) or "."])
+    return _from_source(source, contract, path, records, path, include_folders=[os.path.dirname(path) or "."])
+
+
+def _from_source(source, contract, name, records, operator, **options):
+    return compile_compared(lambda text: compile(text, contract=contract, name=name, **options), source, records, operator)
 
 
 def _by_name(name, base, contract, element, result):

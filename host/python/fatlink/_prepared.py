@@ -133,12 +133,12 @@ class PreparedPlan(Handle):
         if self._as_parameter_ is None:
             raise _forks.forked()
 
-    def value(self, name, number) -> Value:
-        """The bytes of a value or size for an argument, kept for the next call with it."""
+    def value(self, name, number, dtype=None) -> Value:
+        """The bytes of a value or size for an argument, kept for the next call with it. `dtype`: as of pack()."""
         key = (name, number.__class__, number) if number.__class__ in (int, float) else None
         result = self._values.get(key) if key else None
         if result is None or number != number or number == 0:  # 0.0 and -0.0 are equal
-            result = Value(pack(number, self.by_name[name]))
+            result = Value(pack(number, self.by_name[name], dtype))
             if key and len(self._values) < 1024:
                 self._values[key] = result
         return result

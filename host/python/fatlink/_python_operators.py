@@ -2,11 +2,13 @@
 """Operators in Python: Numba compiles the function to a C function on numbers, and a generated CUDA source calls it from the
 hook, whose elements are opaque bytes. Both are linked, and in lto mode inlined."""
 import warnings
+from types import CellType, FunctionType, ModuleType
 
 from ._compiling import compile
 from ._element_types import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
+from ._operator_keys import MISSING, attribute, content, function_of, names_in, values_of
 
 _SYMBOL = "fatlink_python_operator"
 _BASES = ("combine", "less", "keep", "bin", "map1", "map2", "map3")
@@ -48,13 +50,18 @@ def _c_name(element):
     return "unsigned char" if element.is_bool else element.cuda_name
 
 
-def _compile(function, signature, mode):
-    """The code of a function for a link mode, and the type of its result."""
-    cuda, _ = _numba()
-    form = "ptx" if mode == "ptx" else "ltoir"
+def _compile(function, arguments, mode, result=None):
+    """The code of a function for a link mode, and the type of its result. `arguments` and `result` are types of Numba; without
+    `result` it is inferred."""
+    cuda, types = _numba()
+    python_function = function_of(function)
+    if python_function is not None:
+        function = _with_new_helpers(python_function, cuda)
+        arguments += _defaults(function, len(arguments), types)
     try:
-        code, result = cuda.compile(getattr(function, "py_func", function), signature, device=True, abi="c",
-                                    abi_info={"abi_name": _SYMBOL}, cc=(7, 5), output=form)
+        code, result = cuda.compile(function, arguments if result is None else result(*arguments),
+                                    device=True, abi="c", abi_info={"abi_name": _SYMBOL}, cc=(7, 5),
+                                    output="ptx" if mode == "ptx" else "ltoir")
     except Exception as cause:  # Numba raises errors of many classes
         if "LibNotFound" in type(cause).__name__:
             raise _unavailable(cause) from None
@@ -63,6 +70,83 @@ def _compile(function, signature, mode):
                            stage="compiler", input=name, log=str(cause),
                            hint="use arithmetic on numbers and functions of math; error.log has Numba's message") from cause
     return code.encode() if isinstance(code, str) else bytes(code), result
+
+
+def _defaults(function, given, types):
+    """Numba's types of the parameters after those that the hook passes, which keep their defaults."""
+    code = function.__code__
+    if code.co_flags & 12:  # *arguments or **options
+        return ()
+    defaults = function.__defaults__ or ()
+    missing = code.co_argcount - given
+    if missing < 0 or missing > len(defaults):
+        raise UsageTypeError(f"the Python function {function.__name__} takes {_count_of(code, defaults)}; the call passes {given}",
+                             input="op", hint="define it with as many parameters, or with defaults for the others")
+    return tuple(types.Omitted(value) for value in defaults[len(defaults) - missing:])
+
+
+def _count_of(code, defaults):
+    fewest, most = code.co_argcount - len(defaults), code.co_argcount
+    return f"{most} argument{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} arguments"
+
+
+def _with_new_helpers(function, cuda):
+    """The function with new helpers in place of those that decorators of Numba made: Numba compiles a helper once, with the values
+    that it uses then."""
+    made, names = {}, names_in(function.__code__)[1]
+    changed = {name: new for name, value in values_of(function) if (new := _renewed(value, names, cuda, made)) is not value}
+    if not changed:
+        return function
+    copy = _copy_of(function)
+    _change(copy, changed)
+    return copy
+
+
+def _renewed(value, names, cuda, made):
+    """A new helper for one of Numba's; a copy of a module with the new helpers of those of `names`; any other value itself.
+    `made`: the new helpers by the ids of those that they replace."""
+    if id(value) in made:
+        return made[id(value)]
+    if isinstance(value, ModuleType):
+        return _renewed_module(value, names, cuda, made)
+    function = None if value.__class__ is FunctionType else function_of(value)
+    options = attribute(value, "targetoptions")
+    if function is None or not isinstance(options, dict):
+        return value
+    copy = _copy_of(function)
+    made[id(value)] = helper = type(value)(copy, targetoptions=options) if "device" in options else cuda.jit(
+        copy, device=True, fastmath=bool(options.get("fastmath")), inline=options.get("inline", "never"))
+    _change(copy, {name: _renewed(used, names_in(function.__code__)[1], cuda, made) for name, used in values_of(function)})
+    return helper
+
+
+def _renewed_module(module, names, cuda, made):
+    made[id(module)] = module  # it may have itself as an attribute
+    attributes = {name: attribute(module, name) for name in names}
+    changed = {name: new for name, value in attributes.items() if (new := _renewed(value, names, cuda, made)) is not value}
+    del made[id(module)]
+    if not changed:
+        return module
+    copy = ModuleType(module.__name__)
+    copy.__dict__.update(module.__dict__, **changed)
+    return copy
+
+
+def _copy_of(function):
+    """A function with globals and captured variables of its own."""
+    cells = tuple(CellType(cell.cell_contents) if content(cell) is not MISSING else cell for cell in function.__closure__ or ())
+    copy = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, cells or None)
+    copy.__kwdefaults__, copy.__module__, copy.__qualname__ = function.__kwdefaults__, function.__module__, function.__qualname__
+    return copy
+
+
+def _change(copy, values):
+    """Sets globals and captured variables of a copy."""
+    for name, value in values.items():
+        if name in copy.__code__.co_freevars:
+            copy.__closure__[copy.__code__.co_freevars.index(name)].cell_contents = value
+        elif name in copy.__globals__:
+            copy.__globals__[name] = value
 
 
 def _first_line(cause):
@@ -125,9 +209,9 @@ def compile_function(function, base, contract, elements, mode, result):
     returned = {"less": types.uint8, "keep": types.uint8, "bin": types.uint32}.get(base) or getattr(
         types, "uint8" if result.is_bool else _computed_name(result))
     count = 2 if base in ("combine", "less") else len(elements) if base.startswith("map") else 1
-    arguments = [getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
-                                                                     else elements)][:count]
-    code, _ = _compile(function, returned(*arguments), mode)
+    arguments = tuple(getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
+                                                                          else elements))[:count]
+    code, _ = _compile(function, arguments, mode, returned)
     name = getattr(function, "__name__", "operator").strip("<>")
     hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu")
     return [hook, Input.from_bytes(code, f"{name} of Python")]

@@ -4,6 +4,7 @@ import os
 
 from ._element_types import NUMBERS
 from ._errors import UsageError, UsageTypeError
+from ._records import is_same_record, warn_of_names
 
 
 class StateType:
@@ -30,15 +31,16 @@ class StateType:
         if view.count * view.element.bytes < self.bytes:
             raise UsageError(f"{name} has {view.count * view.element.bytes} bytes; the state of {self.owner} has {self.bytes} "
                              f"({self})", input=name, hint="pass an array with these fields")
-        element = view.element.name
-        if element.startswith("{"):
-            is_compatible = [field.split(": ")[1] for field in element[1:-1].split(", ")] == self.types
-        else:
-            is_compatible = element == "uint8" or element not in NUMBERS and not view.element.is_bool or all(
-                type_name == element for type_name in self.types)
-        if not is_compatible:
+        if not self._fits(view.element):
             raise UsageTypeError(f"{name} is an array of {view.element}; the state of {self.owner} has {self}", input=name,
                                  hint="pass an array of this type, a structured dtype with these fields, or bytes (uint8)")
+        if view.element.name.startswith("{") and view.element.name != f"{{{self}}}":
+            warn_of_names(name, view.element, self.owner, self)
+
+    def _fits(self, element):
+        if element.dtype is not None:
+            return not element.dtype.names or is_same_record(element.name, f"{{{self}}}")
+        return element.name == "uint8" or all(type_name == element.name for type_name in self.types)
 
 
 def find_state(transforms) -> StateType | None:

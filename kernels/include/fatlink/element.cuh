@@ -26,6 +26,9 @@
   }                                                                                        \
   template __device__ void hook<__VA_ARGS__, sizeof(__VA_ARGS__), alignof(__VA_ARGS__)>(); \
   }                                                                                        \
+  namespace fatlink_element_types {                                                        \
+  using hook = __VA_ARGS__; /* for checks of its members */                                \
+  }                                                                                        \
   static_assert(true, "")
 
 /// As FATLINK_ELEMENT, for a contract whose elements have `size` bytes, aligned to at most `size`
