@@ -55,6 +55,7 @@ TEST(CError, HasTheKindAndStatusOfTheClass)
   expect_kind(device_error(stage::device, k_details), FATLINK_ERROR_DEVICE, 5);
   expect_kind(unavailable_error(stage::linker, k_details), FATLINK_ERROR_UNAVAILABLE, 5);
   expect_kind(std::bad_alloc(), FATLINK_ERROR_MEMORY, 5);
+  expect_kind(std::length_error("x"), FATLINK_ERROR_USAGE, 2);
   expect_kind(error(stage::report, k_details), FATLINK_ERROR_DEFECT, 70);
   expect_kind(std::logic_error("x"), FATLINK_ERROR_DEFECT, 70);
   expect_kind(7, FATLINK_ERROR_DEFECT, 70);

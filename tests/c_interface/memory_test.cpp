@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "c_interface_fixture.hpp"
+#include "c_plan_fixture.hpp"
+#include "failing_allocation.hpp"
 
 using fixtures::c_buffer;
 using fixtures::fail;
@@ -119,4 +121,83 @@ TEST_F(CMemory, RefusesNull)
   EXPECT_EQ(fatlink_buffer_address(nullptr), 0U);
   EXPECT_EQ(fatlink_buffer_bytes(nullptr), 0U);
   fatlink_buffer_free(nullptr);
+}
+
+namespace {
+
+/// Makes each allocation of `call` fail in turn, by itself and with all after it. `expected`: the
+/// kind of error without a failure, 0 for none. Failures that no error tells are those of a cache.
+template <typename Call>
+void expect_missing_memory(Call const& call, fatlink_error_kind expected)
+{
+  using fixtures::failing_allocation;
+  for (auto const extent : {failing_allocation::extent::one, failing_allocation::extent::all}) {
+    std::size_t successful = 0;
+    std::size_t refused = 0;
+    for (bool has_failed = true; has_failed; ++successful) {
+      fixtures::c_error error;
+      {
+        failing_allocation const failure(successful, extent);
+        error.reset(call());
+        has_failed =
+            fixtures::allocations_left() == fixtures::k_never || fixtures::allocations_left() == 0;
+      }
+      auto const kind = error ? fatlink_error_get_kind(error.get()) : 0;
+      refused += kind == FATLINK_ERROR_MEMORY ? 1 : 0;
+      if (kind != FATLINK_ERROR_MEMORY)
+        ASSERT_EQ(kind, expected) << "after " << successful << " allocations: "
+                                  << (error ? fatlink_error_message(error.get()) : "");
+    }
+    EXPECT_GT(refused, 10U);
+  }
+}
+
+class CMissingMemory : public fixtures::c_plans {};
+
+}  // namespace
+
+TEST_F(CMissingMemory, IsAnErrorWhereAFileIsRead)
+{
+  auto const path = places::corpus("weighted_sum.fatbin");
+  auto const read = [&] {
+    fixtures::c_input input;
+    return fatlink_input_read(path.c_str(), result_of(input));
+  };
+  expect_missing_memory(read, 0);
+}
+
+TEST_F(CMissingMemory, IsAnErrorWhereANameIsNotInstalled)
+{
+  auto const find = [] {
+    fixtures::c_input input;
+    return fatlink_input_find("nothing_of_this_name", result_of(input));
+  };
+  expect_missing_memory(find, FATLINK_ERROR_USAGE);
+}
+
+TEST_F(CMissingMemory, IsAnErrorWhereAPlanIsPrepared)
+{
+  auto const library = places::corpus("weighted_sum.fatbin");
+  auto const* const transform = transform_.get();
+  fatlink_plan_request request = {};
+  request.size = sizeof request;
+  request.library = library.c_str();
+  request.transforms = &transform;
+  request.transform_count = 1;
+  request.mode = FATLINK_MODE_PTX;
+  auto const prepare = [&] {
+    fixtures::c_plan plan;
+    return fatlink_plan_prepare(device_.get(), linker_.get(), &request, result_of(plan));
+  };
+  expect_missing_memory(prepare, 0);
+}
+
+TEST_F(CMissingMemory, IsNotWhatACountIsThatNoMemoryHolds)
+{
+  fixtures::c_input input;
+  fail_usage(fatlink_input_from_bytes("x", SIZE_MAX, "x.ptx", result_of(input)),
+             "the count of bytes is 18446744073709551615, more than fits into memory");
+  fatlink_findings* findings = nullptr;
+  fatlink_input const* none = nullptr;
+  fail_usage(fatlink_check(&none, SIZE_MAX, nullptr, &findings), "the count of inputs is");
 }

@@ -3,6 +3,10 @@
 // constants that it has.
 #include "interpreter/launch_checks.hpp"
 
+#include <system_error>
+#include <thread>
+
+#include "environment.hpp"
 #include "ptx_fixture.hpp"
 
 namespace fatlink::interpreter {
@@ -38,6 +42,25 @@ class Launches : public testing::Test {
 };
 
 }  // namespace
+
+TEST_F(Launches, RunOnTheCallingThreadWhereNoOtherCanBeStarted)
+{
+  fixtures::no_more_threads const refusal;
+  ASSERT_THROW(std::thread([] {}).join(), std::system_error);
+  program counting(memory_, std::array{module_text{
+                                k_header + std::string(".visible .entry k(.param .u64 out)\n{\n"
+                                                       ".reg .b64 %a; ld.param.u64 %a, [out];\n"
+                                                       "red.global.add.u32 [%a], 1; ret;\n}\n"),
+                                "a.ptx"}});
+  auto const count = memory_->allocate(4);
+  std::memset(count.data, 0, 4);
+  auto const address = count.base;
+  std::vector<std::span<std::byte const>> const arguments{std::as_bytes(std::span(&address, 1))};
+  launch(counting, counting.find("k"), {.grid = {1000, 1, 1}, .block = {1, 1, 1}}, arguments);
+  std::uint32_t blocks = 0;
+  std::memcpy(&blocks, count.data, 4);
+  EXPECT_EQ(blocks, 1000U);
+}
 
 TEST_F(Launches, TakeAtMostTheThreadsThatTheKernelStates)
 {

@@ -14,6 +14,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "environment.hpp"
+#include "expect_error.hpp"
 #include "fatlink/watch.hpp"
 #include "inotify_refusal.hpp"
 #include "watched_files.hpp"
@@ -79,6 +81,13 @@ class BackgroundWatch : public testing::Test {
 };
 
 }  // namespace
+
+TEST_F(BackgroundWatch, NamesTheLimitsWhereItsThreadCannotBeStarted)
+{
+  fixtures::no_more_threads const refusal;
+  expect_error<unavailable_error>([&] { (void)start(); },
+                                  "cannot start a thread in the background: ");
+}
 
 TEST_F(BackgroundWatch, CallsWithEachVersion)
 {

@@ -2,7 +2,11 @@
 #include "fatlink/fatbin.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <new>
 #include <random>
 
 #include "expect_error.hpp"
@@ -192,4 +196,36 @@ TEST(FatbinFile, NamesWhatIsNoFile)
   expect_error<file_error>([&] { fatbin::read(folder.path() / "x"); }, "no such file");
   expect_error<file_error>([&] { fatbin::read(folder.path()); }, "is a directory");
   expect_error<file_error>([&] { fatbin::read("/dev/null"); }, "is not a regular file");
+}
+
+namespace {
+
+/// Ends the process with status 0 if read_ptx throws bad_alloc where only pieces of memory of less
+/// than 64 KiB are left. zstd needs larger ones.
+[[noreturn]] void read_without_memory(fatbin_entry const& entry)
+{
+  rlimit const nothing{1, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_AS, &nothing);
+  while (std::malloc(std::size_t{64} << 10U) != nullptr) {
+  }
+  try {
+    (void)read_ptx(entry);
+  } catch (std::bad_alloc const&) {
+    ::_exit(0);
+  } catch (...) {
+  }
+  ::_exit(1);
+}
+
+}  // namespace
+
+TEST(FatbinReader, NamesNoDamageWhereZstdHasNoMemory)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need address space";
+#endif
+  auto const image = fixtures::bytes("library.fatbin");
+  for (auto const& entry : read_fatbin(image))
+    if (entry.compression == compression::zstd && entry.kind == entry_kind::ptx)
+      EXPECT_EXIT(read_without_memory(entry), testing::ExitedWithCode(0), "");
 }

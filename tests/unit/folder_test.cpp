@@ -125,6 +125,64 @@ TEST_F(CacheFolder, RefusesALayerThatAnybodyMayWriteTo)
   EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
 }
 
+TEST_F(CacheFolder, RefusesAnEntryOfALayerThatAnybodyMayWriteTo)
+{
+  auto const layer = folder_.path() / "layer";
+  write_layer_entry(layer, key_of("a"), {to_bytes("poison"), {}});
+  ::chmod((layer / key_of("a").name()).c_str(), 0666);
+  auto with = settings();
+  with.layers = {layer};
+  link_cache cache(with);
+  EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
+}
+
+TEST_F(CacheFolder, ReplacesAnEntryThatOthersMayWriteTo)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  for (auto const mode : {0660U, 0602U}) {
+    ASSERT_EQ(::chmod(entry_of("a").c_str(), mode), 0);
+    link_cache cache(settings());
+    EXPECT_THAT(cache.verify().damaged,
+                ElementsAre(testing::Field(&damaged_entry::reason, HasSubstr("chmod go-w"))));
+    EXPECT_EQ(ask(cache, "a"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("others may write to")));
+    EXPECT_EQ(cache.verify().sound, 1U);
+  }
+}
+
+TEST_F(CacheFolder, ReplacesALedgerAndALockThatOthersMayWriteTo)
+{
+  for (auto const* name : {"ledger", "lock"}) {
+    {
+      link_cache cache(settings());
+      ask(cache, name);
+    }
+    ASSERT_EQ(::chmod((root() / name).c_str(), 0666), 0);
+    link_cache cache(settings());
+    EXPECT_EQ(ask(cache, std::string(name) + " again"), cache_outcome::miss);
+    EXPECT_THAT(cache.take_warnings(), IsEmpty());
+    struct stat facts {};
+    ASSERT_EQ(::stat((root() / name).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 0777U, 0600U) << name;
+  }
+}
+
+TEST_F(CacheFolder, RefusesATagThatOthersMayWriteTo)
+{
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  ASSERT_EQ(::chmod((root() / "CACHEDIR.TAG").c_str(), 0666), 0);
+  link_cache cache(settings());
+  EXPECT_EQ(ask(cache, "b"), cache_outcome::miss);
+  EXPECT_THAT(cache.take_warnings(), ElementsAre(HasSubstr("CACHEDIR.TAG: run chmod go-w")));
+}
+
 TEST_F(CacheFolder, CountsAnewWhereTheLedgerIsDamaged)
 {
   {

@@ -123,6 +123,26 @@ TEST_F(LinkCache, MakesTheLinkWhereAnotherProcessTakesLongerThanTheWaitLimit)
   EXPECT_EQ(ask_meanwhile(first, second).link->bytes, to_bytes("second"));
 }
 
+TEST_F(LinkCache, WaitsForAnotherProcessWithTheLargestWaitLimit)
+{
+  auto patient = settings();
+  patient.wait_limit = std::chrono::milliseconds::max();
+  link_cache first(settings());
+  link_cache second(patient);
+  std::promise<void> started;
+  std::jthread const other([&] {
+    first.find_or_make(key_of("a"), [&]() -> link_cache::product {
+      started.set_value();
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return {{to_bytes("first"), {}}};
+    });
+  });
+  started.get_future().wait();
+  auto const make = [] { return link_cache::product{{to_bytes("second"), {}}}; };
+  auto const limit = std::chrono::milliseconds::max();
+  EXPECT_EQ(second.find_or_make(key_of("a"), make, nullptr, limit).link->bytes, to_bytes("first"));
+}
+
 TEST_F(LinkCache, LinksOnceForAllThreadsThatAskMeanwhile)
 {
   link_cache cache(settings());

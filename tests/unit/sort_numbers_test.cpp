@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "environment.hpp"
 #include "plan_fixture.hpp"
 
 using namespace fatlink;
@@ -57,6 +58,14 @@ TEST_P(SortNumbersOf, GoUpAndDownOnSeveralCores)
   std::ranges::reverse(numbers);
   EXPECT_EQ(sorted("a > b", values), numbers);
   EXPECT_EQ(sorted("b < a", values), numbers);
+}
+
+TEST(SortNumbers, SortOnOneThreadWhereNoOtherCanBeStarted)
+{
+  auto const values = generated(type_of("float32"), 100000);
+  auto const on_several_cores = sorted("a < b", values);
+  fixtures::no_more_threads const refusal;
+  EXPECT_EQ(sorted("a < b", values), on_several_cores);
 }
 
 TEST(SortNumbers, KeepTheOrderOfZerosOfBothSigns)

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/unpacked_headers.hpp"
 
+#include <sys/stat.h>
+
+#include <functional>
+#include <vector>
+
 #include "cache/claim.hpp"
 #include "cache_fixture.hpp"
 
@@ -18,14 +23,18 @@ class UnpackedHeaders : public fixtures::cache_test {
   /// What NVRTC does.
   void unpack() const
   {
-    headers().make_folder();
+    auto const turn = headers().make_folder();
+    EXPECT_TRUE(turn);
+    std::filesystem::create_directory(headers().path() / "cccl");
+    std::ofstream(headers().path() / "cccl" / "config") << "int cccl;\n";
     std::ofstream(headers().path() / "cuda_fp16.h") << "int half;\n";
     std::ofstream(headers().path() / ".nvrtc_headers_version") << "format_version=1\n";
+    headers().record();
   }
   static std::string refusal(unpacked_headers const& headers)
   {
     try {
-      headers.make_folder();
+      (void)headers.make_folder();
     } catch (fault const& failure) {
       return failure.message;
     }
@@ -38,12 +47,75 @@ class UnpackedHeaders : public fixtures::cache_test {
 TEST_F(UnpackedHeaders, AreCompleteOnceTheVersionIsWritten)
 {
   EXPECT_FALSE(headers().are_complete());
-  headers().make_folder();
+  (void)headers().make_folder();
   EXPECT_FALSE(headers().are_complete());
   unpack();
   EXPECT_TRUE(headers().are_complete());
   fs::remove(headers().path() / ".nvrtc_headers_version");
   EXPECT_FALSE(headers().are_complete());
+}
+
+TEST_F(UnpackedHeaders, ThatWereChangedAreUnpackedAnew)
+{
+  using change = std::function<void(fs::path const&)>;
+  std::vector<change> const changes{[](fs::path const& header) { fs::resize_file(header, 0); },
+                                    [](fs::path const& header) { fs::remove(header); },
+                                    [](fs::path const& header) {  // of the same size and time
+                                      auto const time = fs::last_write_time(header);
+                                      std::fstream(header) << "long";
+                                      fs::last_write_time(header, time);
+                                    },
+                                    [](fs::path const& header) {
+                                      fs::remove(header);
+                                      fs::create_symlink("/etc/hostname", header);
+                                    },
+                                    [](fs::path const& header) {
+                                      fs::remove(header);
+                                      fs::create_directory(header);
+                                    }};
+  for (auto const* name : {"cuda_fp16.h", "cccl/config"})
+    for (auto const& damage : changes) {
+      unpack();
+      ASSERT_TRUE(headers().are_complete());
+      damage(headers().path() / name);
+      EXPECT_FALSE(headers().are_complete());
+      (void)headers().make_folder();
+      EXPECT_TRUE(fs::is_empty(headers().path()));
+    }
+}
+
+TEST_F(UnpackedHeaders, OfWhichNoListIsThereAreUnpackedAnew)
+{
+  for (auto const* list : {"", "fatlink headers 1\nx", "fatlink headers 2\n"}) {
+    unpack();
+    auto const file = headers().path().string() + ".list";
+    fs::remove(file);
+    if (*list != 0) std::ofstream(file) << list;
+    ::chmod(file.c_str(), 0600);
+    EXPECT_FALSE(headers().are_complete()) << list;
+  }
+}
+
+TEST_F(UnpackedHeaders, ThatAreCompleteAreKept)
+{
+  unpack();
+  (void)headers().make_folder();
+  EXPECT_TRUE(headers().are_complete());
+}
+
+TEST_F(UnpackedHeaders, AreVerifiedAndPrunedWithTheCache)
+{
+  unpack();
+  link_cache cache(settings());
+  EXPECT_EQ(cache.verify().sound, 1U);
+  std::ofstream(headers().path() / "cuda_fp16.h") << "int full;\n";
+  auto const found = cache.verify();
+  ASSERT_EQ(found.damaged.size(), 1U);
+  EXPECT_EQ(found.damaged[0].file, headers().path() / "cuda_fp16.h");
+  EXPECT_EQ(found.damaged[0].reason, "it has other bytes than NVRTC wrote");
+  EXPECT_EQ(cache.prune().entries, 1U);
+  EXPECT_FALSE(fs::exists(headers().path()));
+  EXPECT_TRUE(cache.verify().damaged.empty());
 }
 
 TEST_F(UnpackedHeaders, AreInAFolderOfTheCacheOfEachNvrtc)
@@ -65,7 +137,7 @@ TEST_F(UnpackedHeaders, ClaimTheFolderSoThatTheCacheWorksInIt)
 
 TEST_F(UnpackedHeaders, AreInFoldersOfTheUserOnly)
 {
-  headers().make_folder();
+  (void)headers().make_folder();
   for (auto const& folder : {root(), root() / "headers", headers().path()})
     EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all) << folder;
 }

@@ -13,6 +13,7 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "terminal/streams.hpp"
+#include "util/process/parallel.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -49,11 +50,11 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
   if (jobs.size() == 1) return compile(jobs.front());
   auto const cores = std::max<std::size_t>(std::thread::hardware_concurrency(), 1);
   std::atomic<std::size_t> next = 0;
-  std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < std::min(cores, jobs.size()); ++i)
-    threads.emplace_back([&] {
-      for (auto index = next++; index < jobs.size(); index = next++) compile(jobs[index]);
-    });
+  auto const take_jobs = [&] {
+    for (auto index = next++; index < jobs.size(); index = next++) compile(jobs[index]);
+  };
+  auto const helpers = detail::start_helpers(std::min(cores, jobs.size()) - 1, take_jobs);
+  take_jobs();
 }
 
 void add_source(compile_report& report, std::filesystem::path const& file,

@@ -17,6 +17,7 @@
 #include "fatlink/reference.hpp"
 #include "installed.hpp"
 #include "use_options.hpp"
+#include "util/files/list_folder.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -88,8 +89,8 @@ nlohmann::json examine_search_path()
   for (auto const& folder : search_path()) {
     std::size_t count = 0;
     std::error_code ignored;
-    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
-      count += file.path().extension() == ".fatbin" ? 1 : 0;
+    for (auto const& file : detail::list_folder(folder.path))
+      count += file.extension() == ".fatbin" ? 1 : 0;
     json.push_back({{"folder", folder.path.string()},
                     {"origin", to_string(folder.origin)},
                     {"exists", std::filesystem::is_directory(folder.path, ignored)},

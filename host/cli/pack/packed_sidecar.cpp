@@ -18,14 +18,14 @@ nlohmann::json read_sidecar(std::filesystem::path const& path)
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored)))
     return nlohmann::json::object();
-  return detail::read_json(path);
+  return *detail::read_json(path);
 }
 
 /// What the sidecar of the file `input` states about the code; empty where there is none.
 nlohmann::json members_of(std::filesystem::path const& input)
 {
   auto const path = detail::find_sidecar(input);
-  auto members = path ? detail::read_json(*path) : nlohmann::json::object();
+  auto members = path ? *detail::read_json(*path) : nlohmann::json::object();
   members.erase(k_digest);
   return members;
 }

@@ -141,7 +141,7 @@ std::string explain_no_reference(std::span<fatbin const> inputs,
 /// Why a sidecar without "reference" describes no hook of a kernel without a launch plan.
 std::string explain_other_form(std::filesystem::path const& sidecar)
 {
-  if (!detail::read_json(sidecar).contains("hooks"))
+  if (!detail::read_json(sidecar)->contains("hooks"))
     return fmt::format("{} states no reference for the hook", sidecar.string());
   return fmt::format(
       "{} states \"hooks\", which describe a library with a launch plan; without one, state "

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <utility>
 
 #include "terminal/standard_streams.hpp"
@@ -31,8 +32,11 @@ void show_seconds(std::stop_token const& stop, std::string const& step)
 step_line::step_line(std::string step)
 {
   if (::isatty(STDERR_FILENO) != 1) return;
-  clock_ = std::jthread(
-      [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
+  try {
+    clock_ = std::jthread(
+        [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
+  } catch (std::system_error const&) {  // no thread can be started: the step has no clock
+  }
 }
 
 }  // namespace fatlink::cli

@@ -91,16 +91,16 @@ struct cache_statistics {
   std::string last_fault = {};  ///< empty: none
 };
 
-/// An entry that cannot be used.
+/// An entry that cannot be used, or headers of an NVRTC.
 struct damaged_entry {
-  std::filesystem::path file = {};  ///< the file of the entry
+  std::filesystem::path file = {};  ///< of the entry; the first header that is damaged
   std::string reason = {};          ///< what is damaged
 };
 
 /// What link_cache::verify found.
 struct cache_verification {
-  std::uint64_t sound = 0;                  ///< entries that can be used
-  std::vector<damaged_entry> damaged = {};  ///< entries that cannot be used
+  std::uint64_t sound = 0;                  ///< entries, and NVRTCs' headers, that can be used
+  std::vector<damaged_entry> damaged = {};  ///< those that cannot
 };
 
 /// What link_cache::prune or link_cache::clear removed.
@@ -152,10 +152,11 @@ class link_cache {
   /// that cannot be used: `usable` is false then.
   [[nodiscard]] cache_statistics statistics();
 
-  /// Reads every entry of the folder.
+  /// Reads every entry of the folder, and the headers that NVRTC unpacked.
   /// @throws file_error there is no folder, or it cannot be used.
   cache_verification verify();
-  /// Removes damaged entries, temporary files of dead processes, and entries above the limit.
+  /// Removes damaged entries and headers, temporary files of dead processes, and entries above the
+  /// limit.
   /// @throws file_error as verify().
   cache_cleaning prune();
   /// Removes every entry and the headers that NVRTC unpacked; resets the statistics. @throws

@@ -57,10 +57,7 @@ struct fatbin_entry {
     return parse_float_flags(options);
   }
   /// The ident in `ident_text`, if it is one of fatlink's.
-  [[nodiscard]] std::optional<fatlink::ident> ident() const noexcept
-  {
-    return parse_ident(ident_text);
-  }
+  [[nodiscard]] std::optional<fatlink::ident> ident() const { return parse_ident(ident_text); }
 };
 
 /// Lists the entries of `image`, in file order. Payloads point into `image`.

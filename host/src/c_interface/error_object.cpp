@@ -2,6 +2,7 @@
 #include "c_interface/error_object.hpp"
 
 #include <new>
+#include <stdexcept>
 #include <utility>
 
 #include "fatlink/error.hpp"
@@ -96,6 +97,11 @@ try {
   return make_error(FATLINK_ERROR_DEFECT, cause);
 } catch (std::bad_alloc const&) {
   return &no_memory;
+} catch (std::length_error const&) {
+  return make_error(FATLINK_ERROR_USAGE,
+                    usage_error({.message = "a count or size is larger than any memory",
+                                 .code = error_code::invalid_argument,
+                                 .hint = "check the counts and sizes of the call"}));
 } catch (std::exception const& cause) {
   return make_defect(cause.what());
 } catch (...) {

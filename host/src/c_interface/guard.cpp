@@ -12,6 +12,13 @@ void fail_null(std::string const& parameter)
                    detail::format("pass a valid pointer for {}", parameter));
 }
 
+void fail_count(std::size_t count, char const* parameter)
+{
+  detail::fail_use(
+      detail::format("the count of {} is {}, more than fits into memory", parameter, count),
+      parameter, detail::format("pass the number of entries of {}", parameter));
+}
+
 std::string required_text(char const* text, char const* parameter)
 {
   if (text == nullptr) fail_null(parameter);

@@ -6,6 +6,7 @@
 #include <cxxabi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,11 +60,16 @@ Result& output(Result* pointer, char const* parameter)
 /// A text. @throws usage_error it is NULL.
 std::string required_text(char const* text, char const* parameter);
 
-/// `count` objects. @throws usage_error `pointer` is NULL, and `count` is not 0.
+/// @throws usage_error always: no memory holds `count` entries of `parameter`.
+[[noreturn]] void fail_count(std::size_t count, char const* parameter);
+
+/// `count` objects. @throws usage_error `pointer` is NULL, and `count` is not 0; or `count` is
+///   larger than any memory.
 template <typename Object>
 std::span<Object> list(Object* pointer, std::size_t count, char const* parameter)
 {
   if (pointer == nullptr && count != 0) fail_null(parameter);
+  if (count > PTRDIFF_MAX / sizeof(Object)) fail_count(count, parameter);
   return {pointer, count};
 }
 

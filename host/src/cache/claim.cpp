@@ -48,6 +48,7 @@ std::string find_foreign_file(folder const& cache_folder)
 bool is_claimed(folder const& cache_folder)
 {
   auto const tag = cache_folder.read(k_tag_file, k_largest_tag);
+  if (!tag) cache_folder.check_writers(k_tag_file);
   return tag && tag->size() >= k_tag_start.size() &&
          std::equal(k_tag_start.begin(), k_tag_start.end(), tag->begin(),
                     [](char expected, std::byte actual) {

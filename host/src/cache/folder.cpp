@@ -94,6 +94,21 @@ bool folder::is_trusted(unsigned owner) const
   return owner == 0 || (::stat("/proc/self/exe", &program) == 0 && owner == program.st_uid);
 }
 
+bool folder::may_others_write(struct stat const& facts) const noexcept
+{
+  auto const forbidden = kind_ == kind::own ? S_IWGRP | S_IWOTH : S_IWOTH;
+  return (facts.st_mode & static_cast<unsigned>(forbidden)) != 0;
+}
+
+void folder::check_writers(std::string const& name) const
+{
+  auto const file = status(name);
+  if (file && S_ISREG(file->st_mode) && may_others_write(*file))
+    throw fault{detail::format("others may write to {}: run chmod go-w on it, or remove it",
+                               (path_ / name).string()),
+                EPERM};
+}
+
 void folder::check() const
 {
   struct stat facts {};
@@ -102,8 +117,7 @@ void folder::check() const
     throw fault{detail::format("{} belongs to user {}, not to this one{}", path_.string(),
                                facts.st_uid, remedy(kind_)),
                 EPERM};
-  auto const forbidden = kind_ == kind::own ? S_IWGRP | S_IWOTH : S_IWOTH;
-  if ((facts.st_mode & static_cast<unsigned>(forbidden)) != 0)
+  if (may_others_write(facts))
     throw fault{detail::format("others may write to {}: run chmod go-w on it", path_.string()),
                 EPERM};
 }
@@ -146,7 +160,9 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
   struct stat facts {};
   if (::fstat(file.get(), &facts) != 0) fail("reading", name);
   auto const size = static_cast<std::uint64_t>(facts.st_size);
-  if (!S_ISREG(facts.st_mode) || !is_trusted(facts.st_uid) || size > most) return std::nullopt;
+  if (!S_ISREG(facts.st_mode) || !is_trusted(facts.st_uid) || may_others_write(facts) ||
+      size > most)
+    return std::nullopt;
   byte_buffer bytes(size);
   if (!read_all(file.get(), bytes)) {
     if (errno != 0) fail("reading", name);

@@ -42,10 +42,13 @@ class folder {
   static folder make(std::filesystem::path const& path, kind folder_kind);
 
   /// Reads the regular file `name`. Empty if there is none, or it is a symbolic link, has an owner
-  /// that is not trusted, or is larger than `most` bytes. `mark_used`: sets its time of last use.
+  /// that is not trusted, may be written by others, or is larger than `most` bytes. `mark_used`:
+  /// sets its time of last use.
   /// @throws fault the system refuses to open or read it.
   [[nodiscard]] std::optional<byte_buffer> read(std::string const& name, std::uint64_t most,
                                                 bool mark_used = false) const;
+  /// @throws fault others may write to the file `name`, so read() does not.
+  void check_writers(std::string const& name) const;
   /// Writes `name` in place if it is a regular file of this size; otherwise replaces whatever is
   /// there by a new file. @throws fault
   void write_over(std::string const& name, bytes_view bytes) const;
@@ -57,8 +60,9 @@ class folder {
   /// Removes whatever is at `name`. A folder that holds files is instead renamed to
   /// "<name>.<16 hexadecimal digits>.aside". @throws fault
   void remove_any(std::string const& name) const;
-  /// As remove_any(), but keeps a regular file with one name and a trusted owner. Links, FIFOs,
-  /// sockets and devices are never followed, opened or waited for. @throws fault
+  /// As remove_any(), but keeps a regular file with one name and a trusted owner to which others
+  /// may not write. Links, FIFOs, sockets and devices are never followed, opened or waited for.
+  /// @throws fault
   void remove_obstacle(std::string const& name) const;
   /// Sets the time of last use of the file `name` to now. Failures are ignored.
   void mark_used(std::string const& name) const noexcept;
@@ -87,6 +91,8 @@ class folder {
   void check() const;
   [[nodiscard]] int create(std::string const& name, unsigned mode) const noexcept;
   [[nodiscard]] bool is_trusted(unsigned owner) const;
+  /// Other users than the folder's owner; of a layer, other users than its owner and group.
+  [[nodiscard]] bool may_others_write(struct ::stat const& facts) const noexcept;
   [[nodiscard]] std::optional<struct ::stat> status(std::string const& name) const;
   void write_temporary(std::string const& file, std::string const& name, bytes_view bytes) const;
   void rename_over(std::string const& file, std::string const& name) const;

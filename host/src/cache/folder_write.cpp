@@ -98,7 +98,8 @@ void folder::remove_obstacle(std::string const& name) const
 {
   auto const file = status(name);
   if (!file) return;
-  auto const is_own = S_ISREG(file->st_mode) && file->st_nlink == 1 && is_trusted(file->st_uid);
+  auto const is_own = S_ISREG(file->st_mode) && file->st_nlink == 1 && is_trusted(file->st_uid) &&
+                      !may_others_write(*file);
   if (!is_own) remove_any(name);
 }
 

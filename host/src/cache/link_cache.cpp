@@ -37,6 +37,14 @@ constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_s
                     .hint = hint});
 }
 
+/// When a wait of `limit`, which begins now, ends. A longer one counts as a year: the sum would
+/// overflow.
+clock::time_point end_of(std::chrono::milliseconds limit)
+{
+  constexpr std::chrono::milliseconds k_longest = std::chrono::hours(24 * 365);
+  return clock::now() + std::clamp(limit, std::chrono::milliseconds(0), k_longest);
+}
+
 /// Calls `work`, which needs the folder. @throws file_error the folder cannot be used.
 template <typename Work>
 auto with_folder(cache_settings const& settings, Work const& work)
@@ -149,7 +157,7 @@ struct link_cache::state {
   claimed_entry claim(std::string const& name, std::string const& parts, clock::time_point wait_end)
   {
     constexpr auto k_longest_pause = std::chrono::milliseconds(10);
-    auto const end = std::min(wait_end, clock::now() + settings.wait_limit);
+    auto const end = std::min(wait_end, end_of(settings.wait_limit));
     claimed_entry entry;
     for (std::chrono::microseconds pause(100);;
          pause = std::min<std::chrono::microseconds>(2 * pause, k_longest_pause)) {
@@ -221,7 +229,7 @@ link_cache::result link_cache::find_or_make(cache_key const& key,
                                             cache_key const* preferred,
                                             std::optional<std::chrono::milliseconds> wait_limit)
 {
-  auto const wait_end = wait_limit ? clock::now() + *wait_limit : clock::time_point::max();
+  auto const wait_end = wait_limit ? end_of(*wait_limit) : clock::time_point::max();
   auto outcome = cache_outcome::hit;
   auto memory_result = state_->memory.find_or_make(
       key.parts(),

@@ -4,13 +4,23 @@
 // NVRTC writes the files. Processes that unpack at once wait for each other by its lock, and its
 // version file is written last (observed with 13.5): without that file the folder is being
 // written, or its writer died, and NVRTC writes all files again. They do not count towards the
-// limit of the cache. Threads: safe.
+// limit of the cache.
+// Beside the folder is the list of its files, made after NVRTC ended:
+// <list> ::= <folder> ".list": "fatlink headers 1\n", then for each file
+//   SHA-256 " " size " " modification time " " change time " " relative path "\n"
+// Times: nanoseconds since 1970. Every compile compares all but the digests, which
+// `fatlink cache verify` compares. Headers that differ from the list are unpacked anew.
+// Threads: safe.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cache/folder.hpp"
+#include "cache/lock.hpp"
+#include "fatlink/cache.hpp"
 
 namespace fatlink::cache {
 
@@ -20,17 +30,27 @@ class unpacked_headers {
   unpacked_headers(std::filesystem::path cache_folder, std::string const& identity);
 
   [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
-  /// Whether all headers are there. False if a folder is not safe to use.
+  /// Whether all headers are there as NVRTC wrote them. False if a folder is not safe to use.
   [[nodiscard]] bool are_complete() const;
-  /// Creates the folder, in which NVRTC then writes.
+  /// Creates the folder, in which NVRTC then writes; removes what is there unless it is complete.
+  /// Waits until no other process unpacks there, at most 30 s; the result excludes others until the
+  /// files are recorded.
   /// @throws fault there is no user's folder, it is not safe to use, or cannot be written.
-  void make_folder() const;
+  [[nodiscard]] std::optional<lock> make_folder() const;
+  /// Writes the list of the files that NVRTC wrote. @throws fault
+  void record() const;
 
  private:
   std::filesystem::path cache_folder_;
   std::filesystem::path path_;
 };
 
+/// Reads the headers of every NVRTC whole: each NVRTC's are one entry, sound or damaged. @throws
+/// fault
+cache_verification verify_unpacked_headers(folder const& cache_folder);
+/// Removes the headers that verify_unpacked_headers() finds damaged, for how many NVRTCs. @throws
+/// fault
+std::uint64_t remove_damaged_headers(folder const& cache_folder);
 /// Removes the headers of every NVRTC. A process that reads them meanwhile may not find one.
 /// @throws fault
 void remove_unpacked_headers(folder const& cache_folder);

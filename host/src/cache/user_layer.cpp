@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "cache/claim.hpp"
 #include "cache/eviction.hpp"
@@ -28,6 +29,7 @@ lock lock_ledger(folder const& cache_folder)
 std::string find_damage(folder const& cache_folder, std::string const& name)
 try {
   auto const bytes = cache_folder.read(name, k_largest_entry);
+  if (!bytes) cache_folder.check_writers(name);
   if (!bytes && cache_folder.facts(name)) return "it belongs to another user, or is too large";
   if (!bytes) return cache_folder.has(name) ? "it is not a regular file" : "";
   std::string reason;
@@ -53,6 +55,19 @@ std::vector<std::string> entry_names(folder const& cache_folder)
   return names;
 }
 
+cache_verification verify_entries(folder const& cache_folder)
+{
+  cache_verification result;
+  for (auto const& name : entry_names(cache_folder)) {
+    auto const damage = find_damage(cache_folder, name);
+    if (damage.empty())
+      ++result.sound;
+    else
+      result.damaged.push_back({cache_folder.path() / name, damage});
+  }
+  return result;
+}
+
 void add_ledger(cache_statistics& statistics, figures const& ledger)
 {
   statistics.hits = ledger.hits;
@@ -69,6 +84,7 @@ std::optional<cached_link> read_entry(folder const& cache_folder, std::string co
                                       std::string const& parts, bool mark_used)
 {
   auto const bytes = cache_folder.read(name, k_largest_entry, mark_used);
+  if (!bytes) cache_folder.check_writers(name);
   if (!bytes) return std::nullopt;
   std::string ignored_reason;
   auto entry = decode_entry(*bytes, ignored_reason);
@@ -166,16 +182,12 @@ cache_statistics user_layer::statistics() const
 
 cache_verification user_layer::verify() const
 {
-  cache_verification result;
   auto const cache_folder = folder::open(path_, folder::kind::own);
-  if (!cache_folder || !holds_cache(*cache_folder)) return result;
-  for (auto const& name : entry_names(*cache_folder)) {
-    auto const damage = find_damage(*cache_folder, name);
-    if (damage.empty())
-      ++result.sound;
-    else
-      result.damaged.push_back({path_ / name, damage});
-  }
+  if (!cache_folder || !holds_cache(*cache_folder)) return {};
+  auto result = verify_entries(*cache_folder);
+  auto headers = verify_unpacked_headers(*cache_folder);
+  result.sound += headers.sound;
+  std::ranges::move(headers.damaged, std::back_inserter(result.damaged));
   return result;
 }
 
@@ -184,7 +196,8 @@ cache_cleaning user_layer::prune() const
   cache_cleaning result;
   auto const cache_folder = folder::open(path_, folder::kind::own);
   if (!cache_folder || !holds_cache(*cache_folder)) return result;
-  result.entries = remove_damaged(*cache_folder, verify().damaged);
+  result.entries = remove_damaged(*cache_folder, verify_entries(*cache_folder).damaged) +
+                   remove_damaged_headers(*cache_folder);
   auto const ledger_lock = lock_ledger(*cache_folder);
   auto ledger = read_ledger(*cache_folder);
   auto const files = list_files(*cache_folder);

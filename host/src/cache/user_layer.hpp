@@ -16,7 +16,7 @@
 namespace fatlink::cache {
 
 /// The link that the file `name` of a folder holds for the key `parts`; empty if there is no valid
-/// entry of that key. `mark_used`: sets the time of last use.
+/// entry of that key. `mark_used`: sets the time of last use. @throws fault others may write to it.
 std::optional<cached_link> read_entry(folder const& cache_folder, std::string const& name,
                                       std::string const& parts, bool mark_used);
 

@@ -2,7 +2,6 @@
 #include "fatlink/catalogue.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "fatbin/contract_identity.hpp"
 #include "fatbin/sidecar.hpp"
@@ -10,6 +9,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "preflight/interface_queries.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 
@@ -49,9 +49,9 @@ std::string summary_of(std::filesystem::path const& fatbin)
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return {};
   auto const json = detail::read_json(file);
-  auto const summary = json.find("summary");
-  return summary != json.end() && summary->is_string() ? summary->get<std::string>()
-                                                       : std::string{};
+  auto const summary = json->find("summary");
+  return summary != json->end() && summary->is_string() ? summary->get<std::string>()
+                                                        : std::string{};
 }
 
 /// The hooks of its contract for which a library has a default definition.
@@ -118,9 +118,8 @@ std::vector<catalogue_entry> read_all(std::vector<search_folder> const& path)
 {
   std::vector<catalogue_entry> fatbins;
   for (auto const& folder : path) {
-    std::error_code ignored;
-    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
-      if (file.path().extension() == ".fatbin") fatbins.push_back(read(file.path(), folder));
+    for (auto const& file : detail::list_folder(folder.path))
+      if (file.extension() == ".fatbin") fatbins.push_back(read(file, folder));
   }
   std::stable_sort(fatbins.begin(), fatbins.end(),
                    [](catalogue_entry const& a, catalogue_entry const& b) {

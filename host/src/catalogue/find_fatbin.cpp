@@ -13,6 +13,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "preflight/sized_contracts.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
@@ -28,10 +29,9 @@ constexpr std::array<std::string_view, 9> k_endings{".ptx", ".ltoir", ".cubin", 
 std::vector<std::string> names_in(std::vector<search_folder> const& path)
 {
   std::vector<std::string> names;
-  std::error_code ignored;
   for (auto const& folder : path)
-    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored))
-      if (file.path().extension() == k_ending) names.push_back(file.path().stem().string());
+    for (auto const& file : detail::list_folder(folder.path))
+      if (file.extension() == k_ending) names.push_back(file.stem().string());
   return names;
 }
 

@@ -8,6 +8,7 @@
 #include "fatbin/contract_identity.hpp"
 #include "fatlink/error.hpp"
 #include "preflight/interface_queries.hpp"
+#include "util/files/list_folder.hpp"
 
 namespace fatlink {
 namespace {
@@ -85,11 +86,10 @@ std::vector<installed_library> read_libraries(std::vector<search_folder> const& 
   std::vector<installed_library> libraries;
   std::set<std::string> names;
   for (auto const& folder : path) {
-    std::error_code ignored;
-    for (auto const& file : std::filesystem::directory_iterator(folder.path, ignored)) {
-      auto name = file.path().stem().string();
-      if (file.path().extension() != ".fatbin" || !names.insert(name).second) continue;
-      if (auto contents = read_library(file.path()))
+    for (auto const& file : detail::list_folder(folder.path)) {
+      auto name = file.stem().string();
+      if (file.extension() != ".fatbin" || !names.insert(name).second) continue;
+      if (auto contents = read_library(file))
         libraries.push_back({std::move(name), std::move(*contents)});
     }
   }

@@ -3,7 +3,6 @@
 #include "fatbin/entry_digests.hpp"
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "util/bytes/base64.hpp"
@@ -12,7 +11,7 @@
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
-#include "util/text/json_depth.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -54,10 +53,10 @@ bool has_valid_check(std::string_view json)
 /// @throws nlohmann::json::exception `text` is not JSON, or `entries` is not a list of strings.
 stated_digests parse_json(std::string const& text)
 {
-  auto const json = nlohmann::json::parse(text);
-  if (!json.contains("entries") && !json.contains("check")) return {};
+  auto const json = parse_document(text);
+  if (!json->contains("entries") && !json->contains("check")) return {};
   if (!has_valid_check(text)) return {ident_state::damaged, {}};
-  return {ident_state::intact, json.at("entries").get<std::vector<std::string>>()};
+  return {ident_state::intact, json->at("entries").get<std::vector<std::string>>()};
 }
 
 /// Text of another tool states no digests. Text that begins like an ident of fatlink must be one.

@@ -4,7 +4,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "fatbin/demangle.hpp"
@@ -12,7 +11,7 @@
 #include "util/bytes/base64.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
-#include "util/text/json_depth.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink {
 namespace {
@@ -88,20 +87,20 @@ element_type element_type_of(ident_element const& element)
   return type.size == element.size ? type : bytes_type(element.size);
 }
 
-std::optional<ident> parse_ident(std::string_view text) noexcept
+std::optional<ident> parse_ident(std::string_view text)
 try {
   if (text.size() > limits::k_ident_bytes) return std::nullopt;
   auto const decoded = detail::decode_base64(text);
   if (!decoded || decoded->empty()) return std::nullopt;
   if (detail::is_nested_deeper(*decoded, limits::k_json_depth)) return std::nullopt;
-  auto const json = nlohmann::json::parse(*decoded);
-  if (!json.is_object()) return std::nullopt;
-  auto const format = whole(json, "fatlink");
+  auto const json = detail::parse_document(*decoded);
+  if (!json->is_object()) return std::nullopt;
+  auto const format = whole(*json, "fatlink");
   if (format < 1) return std::nullopt;
   ident newer;
   newer.format = format;
-  return format > k_ident_format ? newer : from_json(json);
-} catch (std::exception const&) {
+  return format > k_ident_format ? newer : from_json(*json);
+} catch (nlohmann::json::exception const&) {
   return std::nullopt;  // another tool's ident, or a damaged one
 }
 

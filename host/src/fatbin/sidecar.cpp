@@ -9,7 +9,7 @@
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
-#include "util/text/json_depth.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -45,22 +45,21 @@ std::filesystem::path sidecar_of(std::filesystem::path fatbin)
   return fatbin;
 }
 
-nlohmann::json parse_json(bytes_view bytes, std::string const& name)
+json_document parse_json(bytes_view bytes, std::string const& name)
 {
-  auto const* const text = reinterpret_cast<char const*>(bytes.data());
-  if (is_nested_deeper({text, bytes.size()}, limits::k_json_depth))
+  std::string_view const text(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  if (is_nested_deeper(text, limits::k_json_depth))
     fail_sidecar(
         name,
         detail::format("nests arrays and objects deeper than {}, the limit", limits::k_json_depth),
         "nest arrays and objects less deeply");
   try {
-    auto json = nlohmann::json::parse(text, text + bytes.size());
-    if (!json.is_object())
+    auto json = parse_document(text);
+    if (!json->is_object())
       fail_sidecar(name, "is not a JSON object", "write one object: {\"name\": \"…\", …}");
     return json;
   } catch (nlohmann::json::parse_error const& error) {
-    fail_sidecar(name,
-                 detail::format("is not JSON ({})", place_of({text, bytes.size()}, error.byte)),
+    fail_sidecar(name, detail::format("is not JSON ({})", place_of(text, error.byte)),
                  "correct the syntax there; if a build wrote the file, build again");
   } catch (nlohmann::json::out_of_range const&) {
     fail_sidecar(name, "holds a number that is out of range",
@@ -68,7 +67,7 @@ nlohmann::json parse_json(bytes_view bytes, std::string const& name)
   }
 }
 
-nlohmann::json read_json(std::filesystem::path const& path)
+json_document read_json(std::filesystem::path const& path)
 {
   return parse_json(read_file(path, limits::k_json_bytes, k_json_example), path.string());
 }
@@ -82,7 +81,7 @@ bool is_sidecar(std::filesystem::path const& path)
 try {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return false;
-  return has_sidecar_keys(read_json(path));
+  return has_sidecar_keys(*read_json(path));
 } catch (file_error const&) {
   return false;
 }
@@ -96,7 +95,7 @@ std::optional<std::string> sha256_in(std::filesystem::path const& path)
 {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) return std::nullopt;
-  return sha256_in(read_json(path), path.string());
+  return sha256_in(*read_json(path), path.string());
 }
 
 std::optional<std::string> sha256_in(nlohmann::json const& json, std::string const& name)

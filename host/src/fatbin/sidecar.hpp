@@ -4,11 +4,11 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "fatlink/bytes.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 
@@ -28,10 +28,10 @@ bool has_sidecar_keys(nlohmann::json const& json);
 bool is_sidecar(std::filesystem::path const& path);
 
 /// @throws file_error (stage sidecar) unreadable, larger than 1 MiB, not JSON, or not an object.
-nlohmann::json read_json(std::filesystem::path const& path);
+json_document read_json(std::filesystem::path const& path);
 
 /// As above, for bytes in memory; `name` is for messages.
-nlohmann::json parse_json(bytes_view bytes, std::string const& name);
+json_document parse_json(bytes_view bytes, std::string const& name);
 
 /// The SHA-256 of `fatbin` that its sidecar states, in lower case; nothing if there is no sidecar
 /// or it states none. @throws file_error as read_json, or not 64 hexadecimal digits.

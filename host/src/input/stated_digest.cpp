@@ -8,6 +8,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "util/bytes/sha256.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
@@ -37,12 +38,12 @@ bool is_there(fs::path const& path)
 }
 
 /// Whether `file` is an input of the stem of `path`.
-bool is_sibling(fs::directory_entry const& file, fs::path const& path)
+bool is_sibling(fs::path const& file, fs::path const& path)
 {
   std::error_code ignored;
-  auto const name = file.path().filename();
+  auto const name = file.filename();
   return name != path.filename() && name.stem() == path.stem() && name.extension() != ".json" &&
-         file.is_regular_file(ignored);
+         fs::is_regular_file(file, ignored);
 }
 
 bool has_digest(fs::path const& path, std::string const& sha256_text)
@@ -58,12 +59,10 @@ bool is_of_sibling(fs::path const& path, std::string const& sha256_text)
 {
   auto const folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   std::size_t count = 0;
-  std::error_code failure;
-  for (fs::directory_iterator file(folder, failure), end; !failure && file != end;
-       file.increment(failure))
-    if (is_sibling(*file, path)) {
+  for (auto const& file : list_folder(folder))
+    if (is_sibling(file, path)) {
       if (++count > k_most_siblings) return false;
-      if (has_digest(file->path(), sha256_text)) return true;
+      if (has_digest(file, sha256_text)) return true;
     }
   return false;
 }
@@ -99,7 +98,7 @@ std::optional<digest256> check_shared(fs::path const& path, bytes_view bytes)
 /// As is_sidecar, beside a source, whose author wrote the file: one that is not JSON is an error.
 bool is_sidecar_of_source(fs::path const& sidecar)
 {
-  return is_there(sidecar) && has_sidecar_keys(read_json(sidecar));
+  return is_there(sidecar) && has_sidecar_keys(*read_json(sidecar));
 }
 
 /// x.cu.json, or x.json.

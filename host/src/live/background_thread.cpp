@@ -4,7 +4,11 @@
 #include <unistd.h>
 #include <csignal>
 
+#include <system_error>
 #include <utility>
+
+#include "fatlink/error.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -29,7 +33,15 @@ class blocked_signals {
 std::thread start(std::function<void()> work)
 {
   blocked_signals const inherited;
-  return std::thread(std::move(work));
+  try {
+    return std::thread(std::move(work));
+  } catch (std::system_error const& cause) {
+    throw unavailable_error(
+        stage::device, {.message = detail::format("cannot start a thread in the background: {}",
+                                                  cause.code().message()),
+                        .code = error_code::out_of_memory,
+                        .hint = "raise the limits of processes and memory (ulimit -u, -v)"});
+  }
 }
 
 }  // namespace

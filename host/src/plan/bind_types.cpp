@@ -113,7 +113,7 @@ std::optional<stated_elements> stated_beside(std::filesystem::path const& file)
   auto const path = find_sidecar(file);
   if (!path) return std::nullopt;
   auto const json = read_json(*path);
-  sidecar_member const sidecar(json, path->string());
+  sidecar_member const sidecar(*json, path->string());
   auto const hooks = sidecar.find("hooks");
   auto const type = transform_types::read(sidecar).element;
   if (!hooks || !type) return std::nullopt;

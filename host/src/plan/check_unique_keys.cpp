@@ -2,8 +2,10 @@
 #include "plan/check_unique_keys.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "plan/plan_error.hpp"
@@ -13,28 +15,31 @@
 namespace fatlink::detail {
 namespace {
 
-using event = nlohmann::json::parse_event_t;
-
-/// The objects and arrays that are open while JSON is read.
+/// The objects and arrays that are open while nlohmann's parser reads JSON (its SAX interface).
 class open_values {
  public:
-  void take(event kind, nlohmann::json const& value)
+  bool null() { return begin_value(); }
+  bool boolean(bool /*value*/) { return begin_value(); }
+  bool number_integer(std::int64_t /*value*/) { return begin_value(); }
+  bool number_unsigned(std::uint64_t /*value*/) { return begin_value(); }
+  bool number_float(double /*value*/, std::string const& /*text*/) { return begin_value(); }
+  bool string(std::string& /*value*/) { return begin_value(); }
+  bool binary(nlohmann::json::binary_t& /*value*/) { return begin_value(); }
+  bool start_object(std::size_t /*size*/) { return begin_value() && open({}); }
+  bool start_array(std::size_t /*size*/) { return begin_value() && open({.is_array = true}); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& key)
   {
-    switch (kind) {
-      case event::key:
-        return take_key(value.get_ref<std::string const&>());
-      case event::object_start:
-        begin_value();
-        return levels_.push_back({});
-      case event::array_start:
-        begin_value();
-        return levels_.push_back({.is_array = true});
-      case event::value:
-        return begin_value();
-      case event::object_end:
-      case event::array_end:
-        return levels_.pop_back();
-    }
+    auto& object = levels_.back();
+    object.key = key;
+    if (!object.keys.insert(key).second && !repeated_) repeated_ = path();
+    return true;
+  }
+  bool parse_error(std::size_t /*position*/, std::string const& /*token*/,
+                   nlohmann::json::exception const& /*failure*/) noexcept
+  {
+    return false;  // the JSON was parsed before
   }
 
   [[nodiscard]] std::optional<std::string> const& repeated() const noexcept { return repeated_; }
@@ -47,16 +52,20 @@ class open_values {
     std::string key = {};             ///< of the member that is read
   };
 
-  void begin_value()
+  bool begin_value() noexcept
   {
     if (!levels_.empty()) ++levels_.back().count;
+    return true;
   }
-
-  void take_key(std::string const& key)
+  bool open(level opened)
   {
-    auto& object = levels_.back();
-    object.key = key;
-    if (!object.keys.insert(key).second && !repeated_) repeated_ = path();
+    levels_.push_back(std::move(opened));
+    return true;
+  }
+  bool close()
+  {
+    levels_.pop_back();
+    return true;
   }
 
   /// "launches[0].grid"
@@ -80,11 +89,7 @@ std::optional<std::string> find_repeated_key(bytes_view json)
 {
   open_values values;
   auto const* const text = reinterpret_cast<char const*>(json.data());
-  auto const take = [&](int, event kind, nlohmann::json const& value) {
-    values.take(kind, value);
-    return true;
-  };
-  [[maybe_unused]] auto const read = nlohmann::json::parse(text, text + json.size(), take);
+  (void)nlohmann::json::sax_parse(text, text + json.size(), &values);
   return values.repeated();
 }
 

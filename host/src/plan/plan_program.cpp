@@ -3,7 +3,6 @@
 
 #include <map>
 #include <mutex>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "plan/encode_value.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -84,7 +84,7 @@ std::vector<std::byte> default_of(launch_plan const& plan, std::size_t index)
 try {
   auto const& argument = plan.arguments[index];
   if (!argument.default_value) return {};
-  return encode_value(*argument.type, nlohmann::json::parse(*argument.default_value));
+  return encode_value(*argument.type, *parse_document(*argument.default_value));
 } catch (std::invalid_argument const& cause) {
   fail_plan(plan.file, detail::format("arguments[{}].default", index), cause.what(),
             "state a value of the argument's type");

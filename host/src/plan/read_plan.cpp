@@ -86,7 +86,7 @@ void check_source_keys(json_place const& plan)
       member->fail("describes a transform, not a plan", "state it in the REFERENCE, another file");
 }
 
-nlohmann::json read_plan_json(std::filesystem::path const& path)
+json_document read_plan_json(std::filesystem::path const& path)
 {
   auto const bytes = read_file(path, limits::k_json_bytes, k_json_example);
   auto json = parse_json(bytes, path.string());
@@ -137,21 +137,21 @@ launch_plan launch_plan::read(std::filesystem::path const& sidecar)
 {
   auto other_keys = detail::reference_keys();
   other_keys.emplace_back("sha256");
-  return detail::read_plan(detail::read_plan_json(sidecar), sidecar.string(), other_keys);
+  return detail::read_plan(*detail::read_plan_json(sidecar), sidecar.string(), other_keys);
 }
 
 launch_plan launch_plan::read_source(std::filesystem::path const& path)
 {
   auto const json = detail::read_plan_json(path);
   auto const file = path.string();
-  detail::check_source_keys({json, file});
-  return detail::read_plan(json, file, {});
+  detail::check_source_keys({*json, file});
+  return detail::read_plan(*json, file, {});
 }
 
 std::optional<launch_plan> launch_plan::beside(std::filesystem::path const& file)
 {
   auto const sidecar = detail::find_sidecar(file);
-  if (!sidecar || !detail::states_plan(detail::read_json(*sidecar))) return std::nullopt;
+  if (!sidecar || !detail::states_plan(*detail::read_json(*sidecar))) return std::nullopt;
   return read(*sidecar);
 }
 

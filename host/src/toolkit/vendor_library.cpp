@@ -7,6 +7,7 @@
 #include "toolkit/find_by_loader.hpp"
 #include "toolkit/library_identity.hpp"
 #include "util/files/installed_files.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 
@@ -37,10 +38,8 @@ std::vector<fs::path> wheel_roots(fs::path const& environment)
 {
   constexpr char const* k_wheels = "site-packages/nvidia/cu13";
   std::vector<fs::path> folders;
-  std::error_code ignored;
-  for (auto const& entry : fs::directory_iterator(environment / "lib", ignored))
-    if (entry.path().filename().string().starts_with("python3."))
-      folders.push_back(entry.path() / k_wheels);
+  for (auto const& entry : list_folder(environment / "lib"))
+    if (entry.filename().string().starts_with("python3.")) folders.push_back(entry / k_wheels);
   if (folders.empty()) folders.push_back(environment / "lib/python3.*" / k_wheels);
   std::sort(folders.begin(), folders.end());
   return folders;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "toolkit/elf_file.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -61,14 +62,13 @@ int minor_of(std::string_view name, std::string_view prefix)
 /// empty: there are none.
 std::string builtins_beside(fs::path const& real, int minor)
 {
-  std::error_code failure;
   std::pair<int, fs::path> newest{-1, {}};
   fs::path own;
-  for (auto const& entry : fs::directory_iterator(real.parent_path(), failure)) {
-    auto const entry_minor = minor_of(entry.path().filename().string(), k_builtins);
+  for (auto const& entry : list_folder(real.parent_path())) {
+    auto const entry_minor = minor_of(entry.filename().string(), k_builtins);
     if (entry_minor < 0) continue;
-    if (entry_minor == minor) own = std::max(own, entry.path());
-    newest = std::max(newest, std::pair(entry_minor, entry.path()));
+    if (entry_minor == minor) own = std::max(own, entry);
+    newest = std::max(newest, std::pair(entry_minor, entry));
   }
   return (own.empty() ? newest.second : own).string();
 }

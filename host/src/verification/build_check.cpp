@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "fatbin/contract_identity.hpp"
 #include "fatbin/sidecar.hpp"
@@ -119,14 +118,14 @@ void check_common_keys(std::filesystem::path const& plan, std::filesystem::path 
 {
   auto const own = detail::read_json(plan);
   auto const other = detail::read_json(reference);
-  for (auto const& [key, value] : own.items()) {
-    if (!other.contains(key)) continue;
+  for (auto const& [key, value] : own->items()) {
+    if (!other->contains(key)) continue;
     if (key != "name" && key != "summary")
       fail(reference.string(), detail::format("\"{}\" is also stated by {}", key, plan.string()),
            "state it in one of the two");
-    if (other[key] != value)
+    if ((*other)[key] != value)
       fail(reference.string(),
-           detail::format("\"{}\" is {}; {} has {}", key, other[key].dump(), plan.string(),
+           detail::format("\"{}\" is {}; {} has {}", key, (*other)[key].dump(), plan.string(),
                           value.dump()),
            "state the same in both");
   }

@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <type_traits>
 
 #include "fatbin/sidecar.hpp"
@@ -84,11 +83,11 @@ reference reference::read(std::filesystem::path const& path)
 {
   auto const json = detail::read_json(path);
   auto const file = path.string();
-  reference read{.name = field<std::string>(json, "name", file),
-                 .summary = field<std::string>(json, "summary", file),
-                 .hook = field<std::string>(json, "hook", file),
-                 .expression = field<std::string>(json, "reference", file),
-                 .tolerance_ulp = field<double>(json, "tolerance_ulp", file),
+  reference read{.name = field<std::string>(*json, "name", file),
+                 .summary = field<std::string>(*json, "summary", file),
+                 .hook = field<std::string>(*json, "hook", file),
+                 .expression = field<std::string>(*json, "reference", file),
+                 .tolerance_ulp = field<double>(*json, "tolerance_ulp", file),
                  .file = file};
   check_tolerance(read);
   check_expression(read);
@@ -101,7 +100,7 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
   if (!path) return std::nullopt;
   // A sidecar may state only the digest of its file, a launch plan, or several hooks.
   auto const json = detail::read_json(*path);
-  if (!json.contains("reference") && (states_other(json) || detail::states_plan(json)))
+  if (!json->contains("reference") && (states_other(*json) || detail::states_plan(*json)))
     return std::nullopt;
   return read(*path);
 }

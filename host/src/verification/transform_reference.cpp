@@ -198,7 +198,7 @@ void check_unique_keys(std::filesystem::path const& path)
   auto const repeated = detail::find_repeated_key(bytes);
   if (!repeated) return;
   auto const json = detail::parse_json(bytes, path.string());
-  sidecar_member(json, path.string())
+  sidecar_member(*json, path.string())
       .fail(detail::format("\"{}\" is stated twice", *repeated), "remove one of the two");
 }
 
@@ -233,9 +233,9 @@ char const* to_string(error_model model) noexcept
 transform_reference transform_reference::read(std::filesystem::path const& path)
 {
   auto const json = detail::read_json(path);
-  sidecar_member const sidecar(json, path.string());
+  sidecar_member const sidecar(*json, path.string());
   check_form(sidecar);
-  if (!has_any(json, k_new_keys)) {
+  if (!has_any(*json, k_new_keys)) {
     auto const old = reference::read(path);
     return {.name = old.name,
             .summary = old.summary,
@@ -256,14 +256,14 @@ transform_reference transform_reference::read(std::filesystem::path const& path)
 std::optional<transform_reference> transform_reference::read_source(
     std::filesystem::path const& path, bool allows_digest)
 {
-  auto json = detail::read_json(path);
-  if (allows_digest) json.erase("sha256");
-  sidecar_member const sidecar(json, path.string());
+  auto const json = detail::read_json(path);
+  if (allows_digest) json->erase("sha256");
+  sidecar_member const sidecar(*json, path.string());
   if (sidecar.find("sha256"))
     sidecar.fail(R"(has the unknown key "sha256")", "remove it: the build adds it");
   sidecar.check_keys(known_keys());
   check_unique_keys(path);
-  if (!states_reference(json)) return std::nullopt;
+  if (!states_reference(*json)) return std::nullopt;
   return read(path);
 }
 
@@ -272,8 +272,8 @@ std::optional<transform_reference> transform_reference::beside(std::filesystem::
   auto const path = detail::find_sidecar(file);
   if (!path) return std::nullopt;
   auto const json = detail::read_json(*path);
-  if (is_source_name(file)) check_authored(*path, json);
-  if (!states_reference(json)) return std::nullopt;
+  if (is_source_name(file)) check_authored(*path, *json);
+  if (!states_reference(*json)) return std::nullopt;
   return read(*path);
 }
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "util/files/installed_files.hpp"
+#include "util/files/list_folder.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -169,7 +169,7 @@ installed_contract find_contract(std::string const& name)
     auto const file = folder / (name + ".json");
     std::error_code ignored;
     if (!fs::exists(file, ignored)) continue;
-    auto contract = parse(file, read_json(file));
+    auto contract = parse(file, *read_json(file));
     if (contract.name != name)
       refuse(file, detail::format("states the contract {}", contract.name));
     return contract;
@@ -189,10 +189,9 @@ std::vector<fs::path> data_include_folders()
 std::vector<std::string> list_contracts()
 {
   std::set<std::string> names;
-  std::error_code ignored;
   for (auto const& folder : contract_folders())
-    for (auto const& entry : fs::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+    for (auto const& entry : list_folder(folder))
+      if (entry.extension() == ".json") names.insert(entry.stem().string());
   return {names.begin(), names.end()};
 }
 

@@ -31,11 +31,15 @@ collected_headers read_headers(header_request const& request,
 /// Returns why the headers cannot be unpacked; empty on success.
 std::string unpack(cache::unpacked_headers const& headers, compiler_helpers& helpers)
 try {
-  headers.make_folder();
+  auto const turn = headers.make_folder();
+  if (headers.are_complete()) return {};  // another process unpacked them meanwhile
   helpers.unpack_headers(headers.path().string());
+  headers.record();
   return {};
 } catch (cache::fault const& failure) {
   return failure.message;
+} catch (file_error const& failure) {
+  return failure.details().message;
 } catch (unavailable_error const& failure) {
   auto const& log = failure.details().log;  // NVRTC's: "nvrtc: error: failed to …"
   return failure.details().message + (log.empty() ? "" : ": ") + log.substr(0, log.find('\n'));

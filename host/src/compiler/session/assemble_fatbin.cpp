@@ -2,7 +2,6 @@
 #include "compiler/session/assemble_fatbin.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "fatbin/add_digests.hpp"
@@ -13,6 +12,7 @@
 #include "util/bytes/base64.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
+#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -22,21 +22,29 @@ bytes_view as_view(std::string_view text)
   return std::as_bytes(std::span(text));
 }
 
+std::string contract_members(installed_contract const& contract,
+                             std::map<std::string, std::string> const& hook_types)
+{
+  std::string hooks;
+  for (auto const& [hook, type] : hook_types)
+    hooks +=
+        detail::format("{}{}:{}", hooks.empty() ? "" : ",", json_string(hook), json_string(type));
+  return detail::format(
+      R"(,"contract":{},"version":{},"header_sha256":"{}","contract_package":{},"hooks":{{{}}})",
+      json_string(contract.name), contract.version,
+      to_hexadecimal(sha256(as_view(contract.header_text))), json_string(contract.package), hooks);
+}
+
 /// The members in the order in which fatlink_add_fatbin writes them.
 std::string ident_text(compile_options const& options, compile_facts const& facts)
 {
-  nlohmann::ordered_json json{{"fatlink", k_ident_format}};
-  if (facts.contract != nullptr) {
-    json["contract"] = facts.contract->name;
-    json["version"] = facts.contract->version;
-    json["header_sha256"] = to_hexadecimal(sha256(as_view(facts.contract->header_text)));
-    json["contract_package"] = facts.contract->package;
-    json["hooks"] = facts.hooks;
-  }
-  if (!facts.toolkit.empty()) json["toolkit"] = facts.toolkit;
-  json["float"] = to_string(options.float_flags);
-  json["producer"] = facts.producer;
-  return encode_base64(json.dump());
+  auto json = detail::format(R"({{"fatlink":{})", k_ident_format);
+  if (facts.contract != nullptr) json += contract_members(*facts.contract, facts.hooks);
+  if (!facts.toolkit.empty())
+    json += detail::format(R"(,"toolkit":{})", json_string(facts.toolkit));
+  return encode_base64(detail::format(R"({},"float":{},"producer":{}}})", json,
+                                      json_string(to_string(options.float_flags)),
+                                      json_string(facts.producer)));
 }
 
 class assembler {

@@ -10,10 +10,10 @@
 #include <memory>
 #include <mutex>
 #include <thread>
-#include <vector>
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cluster.hpp"
+#include "util/process/parallel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -155,10 +155,10 @@ std::uint64_t run_blocks(launch_state const& launch)
   block_queue queue(launch);
   auto const cores = launch.in_order ? 1U : std::max(std::thread::hardware_concurrency(), 1U);
   auto const threads = std::min<std::uint64_t>(cores, launch.grid.count());
+  auto const work = [&queue] { queue.work(); };
   {
-    std::vector<std::jthread> helpers;
-    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([&queue] { queue.work(); });
-    queue.work();
+    auto const helpers = detail::start_helpers(threads - 1, work);
+    work();
   }
   return queue.result();
 }

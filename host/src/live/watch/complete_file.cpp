@@ -17,7 +17,7 @@ complete_file read_complete(std::filesystem::path const& path)
   auto const sidecar = find_sidecar(path);
   if (!sidecar) return {std::move(code)};
   auto const bytes = read_file(*sidecar, limits::k_json_bytes, k_json_example);
-  auto const stated = sha256_in(parse_json(bytes, sidecar->string()), sidecar->string());
+  auto const stated = sha256_in(*parse_json(bytes, sidecar->string()), sidecar->string());
   if (stated && *stated != to_hexadecimal(code.digest()))
     refuse_digest(path, code.digest(), *sidecar, *stated,
                   "install the file and its .json together, or build it again");

@@ -3,8 +3,10 @@
 
 #include <lz4.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <limits>
+#include <new>
 
 #include "util/text/format.hpp"
 
@@ -14,6 +16,7 @@ std::string decompress_zstd(bytes_view frame, std::size_t size, std::string& err
 {
   std::string text(size, '\0');
   auto const written = ZSTD_decompress(text.data(), size, frame.data(), frame.size());
+  if (ZSTD_getErrorCode(written) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(written) != 0) {
     error = detail::format("zstd: {}", ZSTD_getErrorName(written));
     return {};
