@@ -37,9 +37,10 @@ class CudaHeaders : public fixtures::cache_test {
   [[nodiscard]] cache::unpacked_headers unpack() const
   {
     cache::unpacked_headers const place(root(), k_brings_headers);
-    place.make_folder();
+    auto const unpacking = place.make_folder();
     add_headers(place.path());
     std::ofstream(place.path() / ".nvrtc_headers_version") << "format_version=1\n";
+    place.record();
     return place;
   }
 

@@ -57,9 +57,9 @@ char const* fatlink_input_digest(fatlink_input const* input)
 {
   if (input == nullptr) return "";
   return value_or("", [&] {
-    std::call_once(input->hashed, [&] {
+    std::lock_guard const lock(input->hashing);
+    if (input->digest.empty())
       input->digest = fatlink::detail::to_hexadecimal(input->contents.digest());
-    });
     return input->digest.c_str();
   });
 }

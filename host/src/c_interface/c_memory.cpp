@@ -64,10 +64,11 @@ fatlink_error* fatlink_buffer_map_host(fatlink_device* device, void* memory, siz
   return guarded([&] {
     auto& result = output(buffer, "buffer");
     auto const& opened = *required(device, "device").device;
-    auto const given = list(static_cast<std::byte*>(memory), bytes, "memory");
+    if (memory == nullptr && bytes != 0) fail_null("memory");
     auto const access =
         read_only != 0 ? fatlink::host_access::read_only : fatlink::host_access::read_write;
-    result = new fatlink_buffer{opened.map_host_memory(given.data(), given.size(), access)};
+    result =
+        new fatlink_buffer{opened.map_host_memory(static_cast<std::byte*>(memory), bytes, access)};
   });
 }
 

@@ -25,7 +25,7 @@ struct fatlink_input {
   explicit fatlink_input(fatlink::input file) : contents(std::move(file)) {}
 
   fatlink::input contents;
-  mutable std::once_flag hashed = {};
+  mutable std::mutex hashing = {};
   mutable std::string digest = {};  ///< in hexadecimal digits; empty until it is asked for
 };
 

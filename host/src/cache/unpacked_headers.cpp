@@ -55,7 +55,9 @@ void remove_tree(std::filesystem::path const& folder)
   auto const remove = [](std::filesystem::path const& path) {
     if (std::remove(path.c_str()) != 0 && errno != ENOENT) throw_fault("removing", path);
   };
-  walk(folder, [&](auto const& path, auto const&) { remove(path); });
+  struct stat status {};
+  if (::lstat(folder.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    walk(folder, [&](auto const& path, auto const&) { remove(path); });
   remove(folder);
 }
 

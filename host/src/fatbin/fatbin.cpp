@@ -106,7 +106,9 @@ struct fatbin::contents {
   bool is_verified = false;
   mutable std::once_flag hashed;
   mutable digest256 digest{};
-  mutable std::once_flag identified;
+  // Not std::call_once(): an exception in it ends a program whose unwinder is linked statically.
+  mutable std::mutex identifying;
+  mutable bool is_identified = false;
   mutable std::optional<fatlink::ident> ident;
   mutable std::mutex reading;
   mutable std::map<fatbin_entry const*, detail::entry_facts> facts;  ///< of the entries read so far
@@ -200,10 +202,11 @@ std::vector<fatbin_entry> const& fatbin::entries() const noexcept
 
 std::optional<ident> const& fatbin::ident() const
 {
-  std::call_once(contents_->identified, [this] {
-    for (auto const& entry : contents_->entries)
-      if (!contents_->ident) contents_->ident = entry.ident();
-  });
+  std::lock_guard const lock(contents_->identifying);
+  if (contents_->is_identified) return contents_->ident;
+  for (auto const& entry : contents_->entries)
+    if (!contents_->ident) contents_->ident = entry.ident();
+  contents_->is_identified = true;
   return contents_->ident;
 }
 
