@@ -170,13 +170,20 @@ void check_array_size(plan_argument const& argument, call_argument const& given,
     fail_argument(argument.name, "is a null pointer", "pass the address of an array");
 }
 
+namespace {
+
+bool are_disjoint(array_place const& a, array_place const& b) noexcept
+{
+  return a.bytes == 0 || b.bytes == 0 || a.address + a.bytes <= b.address ||
+         b.address + b.bytes <= a.address;
+}
+
+}  // namespace
+
 void check_overlap(plan_argument const& output, array_place const& output_place,
                    plan_argument const& other, array_place const& other_place)
 {
-  auto const output_end = output_place.address + output_place.count * output.type->size;
-  auto const other_end = other_place.address + other_place.count * other.type->size;
-  if (output_end <= other_place.address || other_end <= output_place.address) return;
-  if (output_place.count == 0 || other_place.count == 0) return;
+  if (are_disjoint(output_place, other_place)) return;
   auto const allows = [](plan_argument const& argument, std::string const& name) {
     return std::ranges::find(argument.may_overlap, name) != argument.may_overlap.end();
   };
@@ -206,9 +213,7 @@ void check_scratch(device_address address, std::size_t bytes, std::size_t needed
 void check_scratch_overlap(array_place const& scratch, plan_argument const& argument,
                            array_place const& place)
 {
-  if (scratch.count == 0 || place.count == 0) return;
-  auto const end = place.address + place.count * argument.type->size;
-  if (scratch.address + scratch.count <= place.address || end <= scratch.address) return;
+  if (are_disjoint(scratch, place)) return;
   fail_argument("scratch", detail::format("overlaps {}", argument.name),
                 "pass memory that no argument of the call uses");
 }

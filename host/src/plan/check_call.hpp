@@ -31,10 +31,10 @@ void check_array_argument(plan_argument const& argument, call_argument const& gi
 /// An array of at least `count` elements, not at the null address.
 void check_array_size(plan_argument const& argument, call_argument const& given, std::size_t count);
 
-/// An array in a device's memory.
+/// An array or a state in a device's memory.
 struct array_place {
   device_address address = 0;
-  std::size_t count = 0;
+  std::size_t bytes = 0;
 };
 
 /// Two arrays are disjoint, or are the same where the plan allows it.
@@ -47,7 +47,7 @@ constexpr std::size_t k_scratch_alignment = 256;  // bytes
 /// `bytes` of the caller's memory for scratch arrays that take `needed` bytes.
 void check_scratch(device_address address, std::size_t bytes, std::size_t needed);
 
-/// Scratch memory (`count` bytes) shares nothing with an array.
+/// Scratch memory shares nothing with an array or a state.
 void check_scratch_overlap(array_place const& scratch, plan_argument const& argument,
                            array_place const& place);
 

@@ -142,13 +142,26 @@ void plan_call_state::check_overlaps() const
   for (std::size_t i = 0; i < given_.size(); ++i) {
     if (program_.argument(i).role != argument_role::output) continue;
     for (std::size_t k = 0; k < given_.size(); ++k) {
-      auto const is_other = program_.argument(k).role == argument_role::input ||
-                            (program_.argument(k).role == argument_role::output && k < i);
+      auto const role = program_.argument(k).role;
+      auto const is_other = role == argument_role::input || role == argument_role::state ||
+                            (role == argument_role::output && k < i);
       if (is_other)
-        check_overlap(program_.argument(i), {addresses_[i], computed_.counts[i]},
-                      program_.argument(k), {addresses_[k], computed_.counts[k]});
+        check_overlap(program_.argument(i), place_of(i), program_.argument(k), place_of(k));
     }
   }
+}
+
+/// Of an input, an output or a state that the caller gives. At least a byte of a state whose size
+/// is not known.
+array_place plan_call_state::place_of(std::size_t index) const
+{
+  auto const& argument = program_.argument(index);
+  if (argument.role != argument_role::state)
+    return {addresses_[index], computed_.counts[index] * argument.type->size};
+  if (given_[index] == nullptr || addresses_[index] == 0) return {};
+  auto const& given = *given_[index];
+  auto const bytes = given.has_count() ? given.count() * given.element_bytes() : 0;
+  return {addresses_[index], std::max<std::size_t>(bytes, 1)};
 }
 
 void plan_call_state::set(std::span<call_argument const> arguments)
@@ -194,9 +207,9 @@ void plan_call_state::check_scratch(scratch_memory const& scratch) const
   detail::check_scratch(scratch.address, scratch.bytes, needed);
   for (std::size_t i = 0; i < given_.size(); ++i) {
     auto const& argument = program_.argument(i);
-    if (argument.role == argument_role::input || argument.role == argument_role::output)
-      check_scratch_overlap({scratch.address, needed}, argument,
-                            {addresses_[i], computed_.counts[i]});
+    if (argument.role == argument_role::input || argument.role == argument_role::output ||
+        argument.role == argument_role::state)
+      check_scratch_overlap({scratch.address, needed}, argument, place_of(i));
   }
 }
 

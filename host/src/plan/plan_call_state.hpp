@@ -12,6 +12,7 @@
 
 #include "fatlink/plan_call.hpp"
 #include "fatlink/prepare.hpp"
+#include "plan/check_call.hpp"
 #include "plan/plan_program.hpp"
 
 namespace fatlink::detail {
@@ -57,6 +58,7 @@ class plan_call_state {
   void find_missing_sizes();
   void check_arrays() const;
   void check_overlaps() const;
+  [[nodiscard]] array_place place_of(std::size_t index) const;
 
   plan_program const& program_;
   std::vector<call_argument const*> given_;     ///< by argument; null: not given
