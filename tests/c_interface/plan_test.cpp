@@ -177,6 +177,14 @@ TEST_F(CPlan, RefusesMalformedArguments)
   refuse(
       0, [](auto& a) { a.element_bytes = 8; },
       "argument in is an array of float32; an array of 8 bytes was given");
+  for (auto const scalar : {FATLINK_RECORD, FATLINK_BYTES})
+    refuse(
+        0,
+        [=](auto& a) {
+          a.scalar = scalar;
+          a.element_bytes = 0;
+        },
+        "argument in is an array of elements of an unknown size");
   refuse(
       0, [](auto& a) { a.count = 999; }, "argument in has 999 elements; the plan needs 1000");
   refuse(

@@ -83,7 +83,11 @@ element_type type_of(scalar_kind kind, std::size_t size)
 call_argument make_array(fatlink_argument const& argument)
 {
   auto const kind = read_scalar(argument.scalar);
-  auto const type = type_of(kind.value_or(scalar_kind::bytes), bytes_of(argument, kind));
+  auto const bytes = bytes_of(argument, kind);
+  if (kind && bytes == 0)
+    fail_member(argument.name, "is an array of elements of an unknown size",
+                "set element_bytes, or leave scalar unstated for an array of any type");
+  auto const type = type_of(kind.value_or(scalar_kind::bytes), bytes);
   return argument.count == UINT64_MAX
              ? call_argument::of_array(argument.name, type, argument.address)
              : call_argument::of_array(argument.name, type, argument.address, argument.count);

@@ -70,7 +70,8 @@ typedef struct fatlink_argument {
   uint64_t count;   /**< of an array: its elements; UINT64_MAX: not known; 0: none */
   void const*
       value; /**< of a size or value: `element_bytes` bytes, which are copied; NULL: an array */
-  size_t element_bytes;  /**< of an element or of the value; 0: not stated (arrays only) */
+  size_t element_bytes;  /**< of an element or of the value; 0: not stated (arrays whose `scalar` is
+                            UNSTATED) */
   fatlink_scalar scalar; /**< what they mean; UNSTATED: not checked */
   int32_t reserved;      /**< 0 */
 } fatlink_argument;
