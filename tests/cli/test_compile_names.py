@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 from compile_case import CONTRACT, DECLARATION, HALF, CompileCase
-from fatlink_cli import NVCC, PROGRAM
+from fatlink_cli import NVCC, PROGRAM, SHARE
 from helper_process import LINKD
 from run_tests import long_test
 
@@ -147,6 +147,13 @@ class Helper(CompileCase):
                             status=5)
         self.assertIn("the compiler's helper cannot be used: ", done.stderr)
         self.assertNotIn("in-process", done.stderr)
+        self.assertNotIn("install", done.stderr)
+
+    def test_that_ends_at_its_start_has_no_hint_that_guesses(self):
+        done = self.fatlink("link", SHARE / "apply_transform.fatbin", SHARE / "gelu.fatbin", "-o", "x.cubin", "--target", "sm_90",
+                            "--no-cache", env={"FATLINK_LINKD": "/bin/false"}, status=5)
+        self.assertIn("the link helper cannot be used: /bin/false ended with exit status 1", done.stderr)
+        self.assertNotIn("hint:", done.stderr)
 
     def test_has_the_memory_that_was_asked_for(self):
         done = self.fatlink("compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache", "--memory-limit", "16384")

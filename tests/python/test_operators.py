@@ -492,6 +492,9 @@ class PythonFunctionsWithoutNumba(OperatorCase):
 
     def test_of_the_standard_library_are_families(self):
         self.assertEqual(fatlink.reduce(self.numbers, operator.add), self.numbers.sum())
+        self.assertEqual(fatlink.reduce(self.numbers, numpy.add), fatlink.reduce(self.numbers, "add"))
+        self.assertEqual(fatlink.reduce(self.numbers, numpy.maximum), self.numbers.max())
+        self.assert_equal_arrays(fatlink.map(self.numbers, op=numpy.negative), -self.numbers)
         self.assertEqual(fatlink.reduce(self.numbers, max), 8)
 
 
@@ -548,7 +551,7 @@ class PythonFunctions(OperatorCase):
         def function(a, b):
             return a + b + undefined  # noqa: F821, which the test is about
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, function, init=0,
-                                  says="Numba cannot compile", code="numba-error", hint="error.log")
+                                  says="Numba cannot compile", code="numba-error")
         self.assertIn("undefined", error.log)
 
     def test_that_use_a_global_which_changes(self):

@@ -38,6 +38,9 @@ _COMPLEX_NAMES = {"complex64": "float2", "complex128": "double2"}
 _FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "nonzero")
 _FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater",
               operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
+# NumPy's universal functions that compute the same, by their names.
+_UNIVERSAL = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min", "less": "less", "greater": "greater",
+              "subtract": "subtract", "divide": "divide", "true_divide": "divide", "negative": "negate", "absolute": "abs"}
 _LOWEST = {"float16": float("-inf"), "bfloat16": float("-inf"), "float32": float("-inf"), "float64": float("-inf")}
 
 
@@ -86,6 +89,13 @@ def contract_for(base, size):
     return base if base.startswith("map") else f"{base}_{size}"
 
 
+def _family_of(function):
+    """The name of the operators that compute what a function of Python or NumPy does; None of any other function."""
+    if type(function).__name__ == "ufunc":
+        return _UNIVERSAL.get(function.__name__)
+    return _FUNCTIONS.get(function)
+
+
 def candidates(op, base, elements, mode, result=None, size=None, out=None):
     """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types; the size is that
     of the elements, but of load_combine, which reduces elements of another type. `out`: the element type of an array that the
@@ -96,12 +106,13 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None):
     if isinstance(op, Input):
         return [Operator(op.name, lambda: [op], result=result)]
     if callable(op):
-        if op not in _FUNCTIONS or _FUNCTIONS[op] not in _EXPRESSIONS.get(base, {}):
+        family = _family_of(op)
+        if family not in _EXPRESSIONS.get(base, {}):
             from ._python_operators import compile_function, result_of
             result = result_of(op, base, elements, mode, result)
             return [Operator(getattr(op, "__name__", repr(op)),
                              lambda: compile_function(op, base, contract, elements, mode, result), result=result)]
-        op = _FUNCTIONS[op]
+        op = family
     if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
         return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract, records)], result=result)]
     if not isinstance(op, str):

@@ -68,7 +68,7 @@ def _compile(function, arguments, mode, result=None):
         name = getattr(function, "__name__", "op")
         raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {_first_line(cause)}", code="numba-error",
                            stage="compiler", input=name, log=str(cause),
-                           hint="use arithmetic on numbers and functions of math; error.log has Numba's message") from cause
+                           hint="error.log has Numba's whole message; CUDA source can do what Numba cannot") from cause
     return code.encode() if isinstance(code, str) else bytes(code), result
 
 

@@ -6,9 +6,7 @@
 
 namespace fatlink {
 
-namespace {
-
-std::string install_hint(detail::helper_tool tool)
+std::string detail::where_to_install_helper(helper_tool tool)
 {
   auto const* const remedy = tool == detail::helper_tool::nvjitlink
                                  ? "name it in FATLINK_LINKD, or link with isolation::in_process"
@@ -17,8 +15,6 @@ std::string install_hint(detail::helper_tool tool)
       "install {} in libexec beside the program's bin (package fatlink-runtime), {}",
       detail::k_helper_program, remedy);
 }
-
-}  // namespace
 
 void detail::fail_without_helper(helper_tool tool, std::string const& cause,
                                  std::string const& input, std::string const& code,
@@ -29,7 +25,7 @@ void detail::fail_without_helper(helper_tool tool, std::string const& cause,
       stage_of(tool), {.message = detail::format("the {} cannot be used: {}", name, cause),
                        .input = input,
                        .code = code.empty() ? error_code::helper_unavailable : vendor_code(code),
-                       .hint = hint.empty() ? install_hint(tool) : hint});
+                       .hint = hint});
 }
 
 }  // namespace fatlink

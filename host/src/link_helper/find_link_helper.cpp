@@ -47,7 +47,7 @@ std::filesystem::path detail::find_helper(helper_tool tool)
       fail_without_helper(tool,
                           detail::format("{} (from $FATLINK_LINKD): {}", named,
                                          std::generic_category().message(errno)),
-                          named);
+                          named, {}, where_to_install_helper(tool));
     return named;
   }
   std::string tried;
@@ -56,7 +56,7 @@ std::filesystem::path detail::find_helper(helper_tool tool)
     tried += (tried.empty() ? "" : ", ") + file.string();
   }
   fail_without_helper(tool, detail::format("no {} at {}", k_helper_program, tried),
-                      k_helper_program);
+                      k_helper_program, {}, where_to_install_helper(tool));
 }
 
 void set_default_link_helper(std::filesystem::path file)
