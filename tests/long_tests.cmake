@@ -60,6 +60,10 @@ fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:E
 fatlink_long_test(scaled.arithmetic COMMAND cpu_tests "--gtest_filter=Cpu/Arithmetic.*" ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.algorithms COMMAND cpu_tests ENVIRONMENT FATLINK_TEST_SCALE=4
   "--gtest_filter=Cpu/Depths.*:Cpu/Histograms.*:Cpu/Maps.*:Cpu/*Reductions.*:Cpu/Scans.*:Cpu/*Selections.*:Cpu/Sorts.*")
+fatlink_long_test(scaled.c_interface COMMAND c_interface_tests "--gtest_filter=CMissingMemory.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
+fatlink_long_test(scaled.ptxas COMMAND cpu_tests "--gtest_filter=PtxasCases.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
+fatlink_long_test(scaled.link_options COMMAND link_tests "--gtest_filter=LinkOptions.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
+fatlink_long_test(scaled.test_bounds PYTHON hostile test_bounds.Bounds ENVIRONMENT FATLINK_TEST_SCALE=10)
 fatlink_long_test(scaled.hostile COMMAND hostile_tests ENVIRONMENT FATLINK_TEST_SCALE=5)
 fatlink_long_test(scaled.hostile_sources COMMAND compile_tests "--gtest_filter=HostileSources.*" ENVIRONMENT FATLINK_TEST_SCALE=15)
 fatlink_long_test(scaled.test_corpus PYTHON cpu test_corpus ENVIRONMENT FATLINK_TEST_SCALE=16)

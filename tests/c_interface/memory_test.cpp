@@ -9,6 +9,7 @@
 #include "c_interface_fixture.hpp"
 #include "c_plan_fixture.hpp"
 #include "failing_allocation.hpp"
+#include "test_scale.hpp"
 
 using fixtures::c_buffer;
 using fixtures::fail;
@@ -125,16 +126,18 @@ TEST_F(CMemory, RefusesNull)
 
 namespace {
 
-/// Makes each allocation of `call` fail in turn, by itself and with all after it. `expected`: the
+/// Makes each allocation of `call` fail in turn, by itself and with all after it; each third one
+/// unless $FATLINK_TEST_SCALE is above 1. `expected`: the
 /// kind of error without a failure, 0 for none. Failures that no error tells are those of a cache.
 template <typename Call>
 void expect_missing_memory(Call const& call, fatlink_error_kind expected)
 {
   using fixtures::failing_allocation;
+  auto const step = fixtures::scaled(1) > 1 ? 1U : 3U;
   for (auto const extent : {failing_allocation::extent::one, failing_allocation::extent::all}) {
     std::size_t successful = 0;
     std::size_t refused = 0;
-    for (bool has_failed = true; has_failed; ++successful) {
+    for (bool has_failed = true; has_failed; successful += step) {
       fixtures::c_error error;
       {
         failing_allocation const failure(successful, extent);

@@ -107,6 +107,7 @@ class BadSources(CompileCase):
                 self.assert_refused(f"#include <{name}>\n" + HALF, "-I", folder,
                                     says=[f"the header {name} is not a regular file"], hint="-I", code="header-not-found")
 
+    @long_test  # compile.HostileSources
     def test_endless_macros_and_templates(self):
         for text in (macro_bomb(), template_bomb()):
             done = self.assert_fails(4, "compile", self.file("bomb.cu", text), "-o", "x.fatbin", "--timeout", "1",
@@ -115,6 +116,7 @@ class BadSources(CompileCase):
             self.assertIn("compile-timeout", done.stderr)
             self.compile_source("half.cu", HALF)
 
+    @long_test  # compile.HostileSources
     def test_more_memory_than_the_limit(self):
         done = self.assert_fails(4, "compile", self.file("bomb.cu", template_bomb()), "-o", "x.fatbin", "--memory-limit", "256",
                                  says=["bomb.cu: the compile needed more than its memory limit of 256 MiB"],

@@ -4,6 +4,7 @@ keeps one definition for all inputs. Those that differ are refused."""
 import unittest
 
 from fatlink_cli import CliTest
+from run_tests import long_test
 
 KERNEL = """extern "C" __device__ float first(float);
 extern "C" __device__ float second(float);
@@ -75,6 +76,7 @@ class WeakCode(CliTest):
         kernel, a, b = self.compile_authors(helper, call, "-dlto", "-arch=sm_75", "-lineinfo")
         self.assertIn(f"{a} and {b} define {shown}", self.link("--no-cache", kernel, a, b, status=4).stderr)
 
+    @long_test  # test_that_nvcc_compiled_is_refused
     def test_of_forced_inline_functions_is_reported_by_their_callers(self):
         self.need_nvjitlink()
         helper, call, shown = HELPERS["function"]
@@ -106,6 +108,7 @@ class WeakCode(CliTest):
         for inputs in ((kernel, plain, a, b), (a, kernel, b), (plain, a, b, kernel)):
             self.assertIn(f"{a} and {b} define tweak(float)", self.link("--no-cache", *inputs, status=4).stderr)
 
+    @long_test  # test_of_the_third_input_is_found_and_named
     def test_of_many_inputs_is_compared_with_the_reversed_order(self):
         self.need_nvjitlink()
         helper, call, shown = HELPERS["function"]

@@ -148,6 +148,7 @@ class Consumers(unittest.TestCase):
         printed = self.run_alone(build / "application_static", self.tree(tree), FATLINK_SYSTEM_CACHE="")
         self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache miss$")
 
+    @long_test  # package.test_install_folders has the program, which looks in the same places
     def test_a_static_application_in_another_folder_finds_the_installed_helper(self):
         self.assert_static_application_finds_the_helper("moved")
 

@@ -2,6 +2,7 @@
 // ptxas takes every conformance case for the target that it states.
 #include "conformance/suite.hpp"
 #include "ptxas_fixture.hpp"
+#include "test_scale.hpp"
 
 namespace conformance {
 namespace {
@@ -21,11 +22,15 @@ class PtxasCases : public Ptxas {
 
 }  // namespace
 
+/// A third of the cases, and all with $FATLINK_TEST_SCALE above 1.
 TEST_F(PtxasCases, TakesEveryConformanceCaseForItsTarget)
 {
+  auto const step = fixtures::scaled(1) > 1 ? 1U : 3U;
+  unsigned number = 0;
   case_list cases;
   for (auto const& path : case_files())
-    for (auto const& test_case : read_cases(path)) cases.push_back(test_case);
+    for (auto const& test_case : read_cases(path))
+      if (number++ % step == 0) cases.push_back(test_case);
   for (auto const& group : batches_of(cases)) check(group);
 }
 
