@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 import unittest
 
 from debian_root import make_root
@@ -52,7 +53,10 @@ class DefaultTests(FreshMachine):
     checkout = "/root/fatlink"  # where other users cannot enter
 
     def test_pass_or_are_skipped(self):
-        self.assertIn("100% tests passed", self.command("./scripts/test"))
+        start = time.monotonic()
+        printed = self.command("./scripts/test")
+        print(f"./scripts/test: {time.monotonic() - start:.0f} s\n" + printed[printed.find("Label Time Summary"):])
+        self.assertIn("100% tests passed", printed)
 
 
 if __name__ == "__main__":

@@ -69,6 +69,7 @@ template <typename Object>
 std::span<Object> list(Object* pointer, std::size_t count, char const* parameter)
 {
   if (pointer == nullptr && count != 0) fail_null(parameter);
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): an object may be a pointer
   if (count > PTRDIFF_MAX / sizeof(Object)) fail_count(count, parameter);
   return {pointer, count};
 }
