@@ -16,6 +16,13 @@ std::string detail::where_to_install_helper(helper_tool tool)
       detail::k_helper_program, remedy);
 }
 
+std::string detail::how_to_see_why(helper_tool tool, std::string const& program)
+{
+  return detail::format(
+      "run {} to see why{}", program,
+      tool == helper_tool::nvjitlink ? ", or link with isolation::in_process" : "");
+}
+
 void detail::fail_without_helper(helper_tool tool, std::string const& cause,
                                  std::string const& input, std::string const& code,
                                  std::string const& hint)

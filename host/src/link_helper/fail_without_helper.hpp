@@ -12,14 +12,16 @@ namespace fatlink::detail {
 constexpr char const* k_helper_program = "fatlink-linkd";
 
 /// Reports that the helper with `tool` cannot be used: `cause`, for `input`, with the error's
-/// `code` and `hint`, which is empty where the cause tells no remedy. @throws unavailable_error
-/// always.
+/// `code` and `hint`. @throws unavailable_error always.
 [[noreturn]] void fail_without_helper(helper_tool tool, std::string const& cause,
-                                      std::string const& input, std::string const& code = {},
-                                      std::string const& hint = {});
+                                      std::string const& input, std::string const& code,
+                                      std::string const& hint);
 
 /// The hint for a helper that is not there.
 std::string where_to_install_helper(helper_tool tool);
+
+/// The hint for a helper that does not start, or ends at once, for a reason that it does not tell.
+std::string how_to_see_why(helper_tool tool, std::string const& program);
 
 /// As fatlink::find_link_helper, for `tool`, which the error's hint is for.
 std::filesystem::path find_helper(helper_tool tool);

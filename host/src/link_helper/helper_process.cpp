@@ -58,7 +58,7 @@ struct start_request {
                       program, {},
                       lacks_descriptors ? "close some files, or raise the limit (ulimit -n)"
                       : lacks_processes ? "raise the limits of processes and memory (ulimit -u, -v)"
-                                        : "");
+                                        : how_to_see_why(start.tool, program));
 }
 
 struct descriptor_pair {

@@ -268,7 +268,7 @@ try {
         program_, "ETIMEDOUT",
         tool_ == helper_tool::nvjitlink ? k_raise_limit : k_raise_compile_limit);
   fail_without_helper(tool_, detail::format("{} ended with {}", program_, exit_reason), program_,
-                      exit_reason);
+                      exit_reason, how_to_see_why(tool_, program_));
 } catch (protocol_error const& error) {
   fail_without_helper(tool_, detail::format("{} sent no valid hello: {}", program_, error.what()),
                       program_, "EPROTO", k_other_version);
