@@ -495,6 +495,13 @@ class PythonFunctionsWithoutNumba(OperatorCase):
         self.assertEqual(fatlink.reduce(self.numbers, numpy.add), fatlink.reduce(self.numbers, "add"))
         self.assertEqual(fatlink.reduce(self.numbers, numpy.maximum), self.numbers.max())
         self.assert_equal_arrays(fatlink.map(self.numbers, op=numpy.negative), -self.numbers)
+
+    def test_that_divide_integers_to_floats_are_refused(self):
+        whole = numpy.array([7, -7, 1], numpy.int32)
+        for function in (numpy.divide, operator.truediv):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, whole, whole, op=function, says="truncates", hint="floats")
+            halves = whole.astype(numpy.float32)
+            self.assert_equal_arrays(fatlink.map(halves, halves, op=function), halves / halves)
         self.assertEqual(fatlink.reduce(self.numbers, max), 8)
 
 

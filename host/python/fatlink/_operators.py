@@ -112,6 +112,9 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None):
             result = result_of(op, base, elements, mode, result)
             return [Operator(getattr(op, "__name__", repr(op)),
                              lambda: compile_function(op, base, contract, elements, mode, result), result=result)]
+        if family == "divide" and not element.name.startswith(("float", "bfloat", "complex")):
+            raise UsageTypeError(f"{op.__name__} makes floats of {element}, and the operator 'divide' truncates", input="op",
+                                 hint='convert the arrays to floats, or pass op="divide"')
         op = family
     if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
         return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract, records)], result=result)]
