@@ -349,6 +349,7 @@ class DeviceRuntime(SymbolsTest):
         for mode in ("lto", "ptx"):
             self.fatlink("link", "--target", "sm_90", "--mode", mode, "--allow-calls", "-o", "out.cubin", *objects, self.archive)
 
+    @long_test  # the test above passes the archive itself
     def test_links_as_a_shared_library_which_holds_its_archive(self):
         self.file("all.cu", TRANSFORM.format("0.5F * x") + self.LAUNCH)
         subprocess.run([NVCC, "-rdc=true", "-shared", "-Xcompiler", "-fPIC", "-gencode", "arch=compute_90,code=[sm_90,compute_90]",

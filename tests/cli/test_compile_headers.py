@@ -313,6 +313,7 @@ class StandardHeaders(HeaderCase):
             done = self.compile_source("both.cu", text + "#define FACTOR 3.0F\n" + FACTOR)
             self.assertEqual(done.stderr, "")
 
+    @long_test  # the test above has the headers that both have
     def test_that_fatlink_lacks_are_those_of_cccl(self):
         self.need_cccl()
         self.assert_factor_is_three("#include <limits>\n#include <type_traits>\n#include <version>\n"

@@ -136,6 +136,7 @@ class Consumers(unittest.TestCase):
                 printed = self.run_alone(build / f"application_{kind}", self.tree(tree))
                 self.assertRegex(printed, r"(?m)^lto: \d+ bytes, right, cache hit$")
 
+    @long_test  # cmake.test_cache_layer has a layer in a build folder, test_with_this_cmake an application
     def test_an_embedding_application_gets_its_first_link_from_the_installed_layer(self):
         self.assert_first_link_is_from_the_installed_layer("moved")
 

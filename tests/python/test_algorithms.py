@@ -3,6 +3,7 @@
 import unittest
 
 from python_case import NumpyCase, fatlink, numpy
+from run_tests import long_test
 
 
 class AlgorithmCase(NumpyCase):
@@ -17,7 +18,7 @@ class Reduce(AlgorithmCase):
         for name in ("float32", "float64", "int32", "uint8", "float16", "int8", "uint64"):
             with self.subTest(type=name):
                 numbers = numpy.arange(20).astype(name)
-                result = fatlink.reduce(numbers)
+                result = fatlink.reduce(numbers, dtype=name)
                 self.assertEqual((result.dtype, result), (numpy.dtype(name), numbers.sum(dtype=name)))
 
     def test_uses_the_identity_of_the_operator(self):
@@ -51,6 +52,73 @@ class Reduce(AlgorithmCase):
         self.assertEqual(fatlink.reduce(self.numbers, mode="ptx"), fatlink.reduce(self.numbers, mode="lto"))
 
 
+class Accumulators(AlgorithmCase):
+    """`dtype`, the type in which elements are combined. By default sums and products do not wrap around where NumPy's do not."""
+
+    def assert_same(self, result, expected):
+        self.assertEqual(result.dtype, expected.dtype)
+        numpy.testing.assert_array_equal(result, expected)
+
+    def test_of_narrow_integers_have_64_bits(self):
+        for name in ("int8", "uint8", "int32", "bool"):
+            highest = 1 if name == "bool" else numpy.iinfo(name).max
+            numbers = numpy.full(300, highest, name)
+            with self.subTest(type=name):
+                self.assert_same(fatlink.reduce(numbers), numbers.sum())
+                self.assert_same(fatlink.scan(numbers), numbers.cumsum())
+
+    def test_of_narrow_integers_have_64_bits_in_every_form_of_a_sum(self):
+        numbers = numpy.full(300, 255, numpy.uint8)
+        sums = numbers.cumsum()
+        self.assert_same(fatlink.exclusive_scan(numbers), sums - numbers)
+        self.assert_same(fatlink.segmented_reduce(numbers, numpy.array([0, 0, 299])), numpy.array([0, 299 * 255], numpy.uint64))
+        self.assert_same(fatlink.reduce(numbers, numpy.add), numbers.sum())
+        self.assert_same(fatlink.reduce(numbers[:9], "multiply"), numbers[:9].prod())
+
+    @long_test  # the test above has some of them
+    def test_are_numpys_for_every_pair_of_types(self):
+        names = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bool",
+                 "complex64", "complex128")
+        for own in names:
+            numbers = (numpy.arange(40) % 5).astype(own)
+            for name in names:
+                with self.subTest(own=own, dtype=name):
+                    if own.startswith("complex") and not name.startswith("complex"):
+                        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numbers, dtype=name,
+                                          says=f"{own} does not convert to it")
+                    elif name == "bool":
+                        self.assert_same(fatlink.reduce(numbers, "max", dtype=name), numbers.astype(name).max())
+                    else:
+                        self.assert_same(fatlink.reduce(numbers, dtype=name), numbers.sum(dtype=name))
+
+    def test_are_of_the_type_that_is_asked_for(self):
+        halves = numpy.full(4096, 0.5, numpy.float16)
+        self.assert_same(fatlink.reduce(halves, dtype=numpy.float32), numpy.float32(2048))
+        self.assert_same(fatlink.scan(self.numbers, dtype="float64"), self.numbers.cumsum(dtype=numpy.float64))
+        self.assert_same(fatlink.reduce(numpy.full(300, 255, numpy.uint8), dtype="uint8"), numpy.uint8(300 * 255 % 256))
+
+    def test_are_of_the_type_of_out(self):
+        numbers = numpy.full(300, 255, numpy.uint8)
+        out = numpy.zeros(1, numpy.int32)
+        self.assertEqual(fatlink.reduce(numbers, out=out), [300 * 255])
+        self.assert_same(fatlink.scan(numbers, out=numbers), (numpy.arange(1, 301) * 255).astype(numpy.uint8))
+
+    def test_of_any_operator(self):
+        numbers = numpy.arange(100, dtype=numpy.int8)
+        largest = "FATLINK_COMBINE(double, a, b) { return a < b ? b : a; }"
+        self.assert_same(fatlink.reduce(numbers, largest, dtype="float64", init=-1), numpy.float64(99))
+        self.assert_same(fatlink.reduce(numbers, "add_float", dtype="float32"), numpy.float32(4950))  # compiled for combine_4
+        self.assert_same(fatlink.reduce(numbers, "add_float", dtype="float32"), numpy.float32(4950))
+
+    def test_of_an_operator_of_another_type_are_refused(self):
+        self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "add_int32", dtype="int8", code="contract-mismatch")
+        self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, "sum_squares", dtype="float64",
+                          says="dtype is float64, but sum_squares makes float32")
+        self.assert_error(fatlink.UsageTypeError, fatlink.scan, self.numbers, dtype="text", says="dtype is 'text'")
+        records = numpy.zeros(4, [("value", "f4"), ("index", "i4")])
+        self.assert_error(fatlink.UsageTypeError, fatlink.scan, records, dtype="float32", says="does not convert")
+
+
 class Others(AlgorithmCase):
     def test_scan(self):
         self.assert_equal_arrays(fatlink.scan(self.numbers), self.numbers.cumsum(dtype=numpy.float32))
@@ -62,7 +130,7 @@ class Others(AlgorithmCase):
 
     def test_exclusive_scan(self):
         lengths = numpy.arange(10, dtype=numpy.int32)
-        self.assert_equal_arrays(fatlink.exclusive_scan(lengths, init=5), lengths.cumsum(dtype=numpy.int32) - lengths + 5)
+        self.assert_equal_arrays(fatlink.exclusive_scan(lengths, init=5), lengths.cumsum() - lengths + 5)
 
     def test_segmented_reduce(self):
         for dtype in (numpy.int64, numpy.uint64):

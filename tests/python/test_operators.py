@@ -94,7 +94,9 @@ class Names(OperatorCase):
         self.assertEqual(list(fatlink.map(x, ~x, op="max")), [True] * 3)
         self.assertEqual(list(fatlink.sort(x)), [False, True, True])
         self.assertEqual(list(fatlink.select(x, "nonzero")), [True, True])
-        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "add", says="unknown operator 'add' for bool", hint="max, min")
+        self.assertEqual(fatlink.reduce(x), 2)
+        self.assert_error(fatlink.UsageError, fatlink.reduce, x, "add", dtype="bool", says="unknown operator 'add' for bool",
+                          hint="max, min")
 
 
 class Structs(OperatorCase):

@@ -166,7 +166,7 @@ class Calls(NumpyCase):
 
     def test_with_an_initial_value_that_is_no_number(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, init="z", says="init is 'z'; expected float32")
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=300, says="init is 300")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=2**63, says="init is 9223372")
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, numpy.zeros(4, numpy.int8), init=1.5, says="init is 1.5")
 
     def test_with_bins_that_are_no_number(self):

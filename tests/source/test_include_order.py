@@ -12,20 +12,23 @@ SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 
 
 class IncludeOrder(unittest.TestCase):
-    def setUp(self):
+    @classmethod
+    def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = pathlib.Path(folder.name)
+        cls.addClassCleanup(folder.cleanup)
+        cls.root = pathlib.Path(folder.name)
         for part in ("src", "include"):
-            shutil.copytree(SOURCE / "host" / part, self.root / "host" / part)
+            shutil.copytree(SOURCE / "host" / part, cls.root / "host" / part)
 
     def check(self):
         return subprocess.run([sys.executable, SOURCE / "scripts/include-order", self.root],
                               capture_output=True, text=True)
 
     def add_line(self, path, line):
-        with (self.root / "host" / path).open("a") as file:
-            file.write(line + "\n")
+        file = self.root / "host" / path
+        text = file.read_text()
+        self.addCleanup(file.write_text, text)
+        file.write_text(text + line + "\n")
 
     def expect_fault(self, *texts):
         result = self.check()
@@ -55,11 +58,15 @@ class IncludeOrder(unittest.TestCase):
         self.expect_fault("host/src/linker/linker.cpp", '"sandbox.hpp"')
 
     def test_refuses_a_folder_that_the_map_does_not_list(self):
-        (self.root / "host/src/detail").mkdir()
+        folder = self.root / "host/src/detail"
+        folder.mkdir()
+        self.addCleanup(folder.rmdir)
         self.expect_fault("host/src/detail/ is not in the list")
 
     def test_refuses_a_listed_folder_that_does_not_exist(self):
-        shutil.rmtree(self.root / "host/src/catalogue")
+        folder, elsewhere = self.root / "host/src/catalogue", self.root / "catalogue"
+        folder.rename(elsewhere)
+        self.addCleanup(elsewhere.rename, folder)
         self.expect_fault("host/src/catalogue/ is in the list and does not exist")
 
 

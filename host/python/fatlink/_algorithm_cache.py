@@ -2,16 +2,19 @@
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
 from . import _calls, _forks, _settings
 from ._devices import as_device, device_at
-from ._element_types import SIZES, is_compatible, number_type, size_of_library
+from ._compiling import compile
+from ._element_types import SIZES, ElementType, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
 from ._operator_keys import key_of
-from ._operators import candidates, not_an_operator, what_exists
+from ._operators import candidates, conversion_source, not_an_operator, what_exists
 from ._prepared import Prepared
 from ._records import warn_of_names
 from ._views import require_one_place
 
 _LIMIT = 1024  # calls that are kept, the oldest are dropped
+# In place of a BoundAlgorithm: the operator combines elements of the type `dtype`, and cannot be linked with their conversion.
+CONVERT_FIRST = object()
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = _forks.make_lock()
@@ -58,8 +61,8 @@ class BoundAlgorithm:
         return self.identity
 
 
-def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None) -> BoundAlgorithm:
-    """The library of an algorithm for these arrays, linked with the operator; kept for the next call. `out`: the View of an array
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None):
+    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of an array
     for results that may be of another struct than the sources."""
     first = sources[0]
     key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
@@ -108,7 +111,7 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
             if entry is None:
-                result = None if dtype is None else _result_type(dtype)
+                result = None if dtype is None else result_type(dtype)
                 entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
                 _keep(key, entry)
     finally:
@@ -125,7 +128,7 @@ def _warn_of_names(operator, prepared, names, sources):
 
 def _forget_gpus():
     """In a child process: the next call for a GPU fails when it prepares its library, before it makes an array."""
-    for key in [key for key, entry in _bound.items() if entry.prepared.device.is_gpu]:
+    for key in [key for key, entry in _bound.items() if entry is not CONVERT_FIRST and entry.prepared.device.is_gpu]:
         del _bound[key]
 
 
@@ -140,7 +143,10 @@ def _keep(key, algorithm):
         _bound[key] = algorithm
 
 
-def _result_type(dtype):
+def result_type(dtype):
+    """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX."""
+    if dtype.__class__ is ElementType:
+        return dtype
     name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(
         dtype).removeprefix("torch.")
     element = number_type(name)
@@ -152,6 +158,8 @@ def _result_type(dtype):
 def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
     """The library for the size of the elements. Of load_combine it is that of the results, which the operator states."""
     elements = [source.element for source in sources]
+    if base == "combine" and result is not None:
+        return _try_converted(algorithm, op, sources, device, mode, result)
     if base.startswith("map"):
         operators = candidates(op, base, elements, mode, result, out=out)
         return _try_candidates(operators, algorithm, base, names, sources, device, mode)
@@ -170,6 +178,26 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
     raise failure
 
 
+def _try_converted(algorithm, op, sources, device, mode, result):
+    """The library whose `load` converts each element to the type `result`, in which the operator combines them; CONVERT_FIRST
+    where the operator is compiled already, for libraries without a `load`."""
+    contract = f"load_combine_{result.bytes}"
+    text = conversion_source("load_combine", sources[0].element, result)
+    operators = candidates(op, "combine", [result], mode, result, contract=contract)
+    for operator in operators:
+        operator.make = _with_conversion(operator.make, text, contract)
+    try:
+        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", ("in",), sources, device, mode)
+    except RefusedError as cause:
+        if cause.code != "contract-mismatch":
+            raise
+        return CONVERT_FIRST
+
+
+def _with_conversion(make, source, contract):
+    return lambda: [compile(source, contract=contract, name="convert.cu"), *make()]
+
+
 def _remaining_sizes(sizes, cause, base):
     """The sizes that are still to be tried after an error that says that this one is wrong."""
     if isinstance(cause, RefusedError):
@@ -180,21 +208,24 @@ def _remaining_sizes(sizes, cause, base):
 
 
 def _try_candidates(operators, library, base, names, sources, device, mode):
+    failure = None
     for operator in operators:
         try:
             prepared = Prepared(device, library, operator.make(), mode)
-        except RefusedError:
+        except RefusedError as cause:
+            failure = failure or cause
             if operator.is_guess:  # an installed name that is of another contract
                 continue
             raise
-        mismatch = next((name for name, source in zip(names, sources)
+        mismatch = next((index for index, (name, source) in enumerate(zip(names, sources))
                          if not is_compatible(source.element, prepared.by_name[name])), None)
         if mismatch is None:
             _warn_of_names(operator, prepared, names, sources)
             return BoundAlgorithm(prepared, operator)
+        failure = UsageTypeError(
+            f"operator {operator.name} takes {prepared.by_name[names[mismatch]].type_name}, but {'xyz'[mismatch]} is an array "
+            f"of {sources[mismatch].element}", input=operator.name, code="wrong-operator",
+            hint=what_exists(base, sources[0].element))
         if not operator.is_guess:
             break
-    index = names.index(mismatch)
-    raise UsageTypeError(f"operator {operator.name} takes {prepared.by_name[mismatch].type_name}, but {'xyz'[index]} is an array "
-                         f"of {sources[index].element}", input=operator.name, code="wrong-operator",
-                         hint=what_exists(base, sources[0].element))
+    raise failure

@@ -7,9 +7,10 @@ reference device runs it, and it has finished."""
 from __future__ import annotations
 
 from . import _calls
-from ._algorithm_cache import find_algorithm
+from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
 from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
+from ._operators import conversion_source, is_sum
 from ._plans import view_of
 from ._views import View
 
@@ -68,64 +69,108 @@ def _state(call, array, name="state"):
     return state
 
 
-def reduce(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
+def _accumulator(source, op, dtype, out):
+    """The type that elements are converted to before they are combined; None: their own. Integers of fewer than 64 bits are
+    added and multiplied as the framework's own sum does it, or in the type of `out`."""
+    if dtype is not None:
+        element = result_type(dtype)
+    elif source.element.sum_type is None or not is_sum(op):
+        return None
+    elif out is None:
+        element = number_type(source.kind.sum_type(source.element.sum_type))
+    else:
+        element = view_of(out, "out").element
+        if not element.name.startswith(("int", "uint")):
+            element = number_type(source.element.sum_type)  # the error about out names it
+    return None if element is source.element else element
+
+
+def _converted(source, element, stream, device, mode):
+    """The numbers of an array as another type: a View of a new array."""
+    call = find_algorithm("map1", "map1", conversion_source("map1", source.element, element), (source,), device, mode, element)
+    result = source.kind.make(source, source.shape, element, stream)
+    _calls.run(call.prepared, _MAPS[1][1], (result, source, _calls.ABSENT), stream)
+    return result
+
+
+def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto") -> Array:
     """Folds all elements of `x` with an operator, in order, starting with `init`: an array without dimensions.
 
-    init   a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
-    out    an array of the shape () or (1,) for the result"""
+    dtype   the name of the type ("int64") that elements are converted to before they are combined, and of the result. None: with
+            "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64 or uint64;
+            PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
+    init    a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
+    out     an array of the shape () or (1,) for the result"""
     source = view_of(x, "x")
-    call = find_algorithm("reduce", "combine", op, (source,), device, mode)
+    element = _accumulator(source, op, dtype, out)
+    call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
+    if call is CONVERT_FIRST:
+        source = _converted(source, element, stream, device, mode)
+        call = find_algorithm("reduce", "combine", op, (source,), device, mode)
     result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
     return source.kind.result(result.array) if out is None else out
 
 
-def transform_reduce(x: Array, op: Operator, *, init: Any = None, state: Array | None = None, out: Array | None = None,
+def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None, out: Array | None = None,
                      stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
-    CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_"."""
+    CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_".
+    The operator states the type of its results; a `dtype` that is another one is refused."""
     source = view_of(x, "x")
-    call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode)
+    call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
     result = _single_output(call, out, source, stream)
     _calls.run(call.prepared, ("in", "out", "init", "state"),
                (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
 
 
-def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None,
-                     stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
+def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None,
+                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. `offsets`: int64 or uint64, one more than there
-    are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array."""
+    are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array. `dtype`: as of
+    reduce; elements of another type are converted in a pass before."""
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
     if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
         raise UsageError(f"offsets is an array of {offsets_view.element} with the shape {tuple(offsets_view.shape)}",
                          input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
+    if (element := _accumulator(source, op, dtype, out)) is not None:
+        source = _converted(source, element, stream, device, mode)
     call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
     _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
 
 
-def scan(x: Array, op: Operator = "add", *, out: Array | None = None, stream: Any = None, device: Where = None,
-         mode: Mode = "lto") -> Array:
-    """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`."""
+def _for_scan(source, op, dtype, out, stream, device, mode):
+    """The array in the type in which it is scanned, and whether it is a new one, which may be the result's too."""
+    element = _accumulator(source, op, dtype, out)
+    return (source, False) if element is None else (_converted(source, element, stream, device, mode), True)
+
+
+def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None = None, stream: Any = None,
+         device: Where = None, mode: Mode = "lto") -> Array:
+    """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`. `dtype`: as of reduce; elements of another type are
+    converted in a pass before."""
     source = view_of(x, "x")
     _require_one_dimension(source, "scan")
+    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
     call = find_algorithm("scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source, stream)
+    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
     return result.array
 
 
-def exclusive_scan(x: Array, op: Operator = "add", *, init: Any = None, out: Array | None = None, stream: Any = None,
-                   device: Where = None, mode: Mode = "lto") -> Array:
-    """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`."""
+def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
+                   stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
+    """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`. `dtype`: as of scan."""
     source = view_of(x, "x")
     _require_one_dimension(source, "exclusive_scan")
+    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
     call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
-    result = _output(call, "out", out, source.shape, source, stream)
+    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
     return result.array
 

@@ -106,6 +106,9 @@ class TorchArrays(ArrayKind):
         array = self.empty(like, shape, element)
         return View(array, self, array.data_ptr(), array.numel(), shape, element, like.place)
 
+    def sum_type(self, name):
+        return "int64"
+
     def using(self, stream, place):
         if place == HOST:
             return super().using(stream, place)
@@ -222,6 +225,9 @@ class JaxArrays(ArrayKind):
         with self.jax.default_device(device):
             # Zeros. The call writes to it although JAX's arrays do not change: nothing else knows this one yet.
             return self.jax.numpy.empty(shape, dtype)
+
+    def sum_type(self, name):
+        return self.jax.dtypes.canonicalize_dtype(name).name  # 32 bits, unless those of 64 are on
 
     def wait_for(self, view, stream):
         if view.place == HOST:

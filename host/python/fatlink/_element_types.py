@@ -24,7 +24,7 @@ SIZES = (1, 2, 4, 8, 16, 32)  # of elements that the libraries of algorithms tak
 class ElementType:
     """The type of an array's elements. Equal types are one object, so that they are compared by identity."""
 
-    __slots__ = ("name", "scalar", "bytes", "dtype", "is_bool")
+    __slots__ = ("name", "scalar", "bytes", "dtype", "is_bool", "sum_type")
     _all: dict = {}
 
     def __init__(self, name, scalar, size, dtype=None, is_bool=False):
@@ -33,6 +33,9 @@ class ElementType:
         self.bytes = size
         self.dtype = dtype  # NumPy's, of a struct
         self.is_bool = is_bool
+        # The name of the integers of 64 bits that sums of narrower ones are made in; None of all other types.
+        self.sum_type = ("uint64" if name.startswith("uint") else "int64") if is_bool or (
+            size < 8 and name.startswith(("int", "uint"))) else None
 
     def __repr__(self):
         return self.name

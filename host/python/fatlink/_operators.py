@@ -96,12 +96,12 @@ def _family_of(function):
     return _FUNCTIONS.get(function)
 
 
-def candidates(op, base, elements, mode, result=None, size=None, out=None):
+def candidates(op, base, elements, mode, result=None, size=None, out=None, contract=None):
     """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types; the size is that
     of the elements, but of load_combine, which reduces elements of another type. `out`: the element type of an array that the
-    caller gives for the results."""
+    caller gives for the results. `contract`: another one that has the hooks of `base` too, for which sources are compiled."""
     element = elements[0]
-    contract = contract_for(base, size or element.bytes)
+    contract = contract or contract_for(base, size or element.bytes)
     records = records_of(base, "xyz", elements, out)
     if isinstance(op, Input):
         return [Operator(op.name, lambda: [op], result=result)]
@@ -189,6 +189,29 @@ def source_of(name, base, element):
     kind = "unsigned char" if element.is_bool else element.cuda_name
     return (f"{_HEADERS.get(element.name, '')}using element = {kind};\n{_MACROS[base]}\n{{\n"
             f"  [[maybe_unused]] element const zero = element(0);\n  return {expression};\n}}\n")
+
+
+def conversion_source(base, element, result):
+    """CUDA source that converts numbers, for the contract `base`: a map1, or a load_combine whose `combine` is another input."""
+    kind = "unsigned char" if result.is_bool else result.cuda_name or _COMPLEX_NAMES.get(result.name)
+    own = "unsigned char" if element.is_bool else element.cuda_name or _COMPLEX_NAMES.get(element.name)
+    if not kind or not own or element.name in _COMPLEX_NAMES and result.name not in _COMPLEX_NAMES:
+        raise UsageTypeError(f"dtype is {result}, and {element} does not convert to it", input="dtype",
+                             hint="leave dtype= out, or convert the array before the call")
+    part = kind[:-1] if result.name in _COMPLEX_NAMES else kind
+    between = "float" if element.name in _HEADERS or result.name in _HEADERS and element.name not in _LOWEST else part
+    parts = [f"static_cast<{part}>(static_cast<{between}>({field}))" for field in (
+        ("x.x", "x.y") if element.name in _COMPLEX_NAMES else ("x",))]
+    expression = "!(x == static_cast<from>(0))" if result.is_bool else parts[0] if kind == part else (
+        f"to{{{', '.join(parts)}}}")
+    macro = "FATLINK_MAP1(to, from, x)" if base == "map1" else "FATLINK_LOAD(to, from, x)"
+    headers = "".join(_HEADERS[name] for name in dict.fromkeys((element.name, result.name)) if name in _HEADERS)
+    return f"{headers}using from = {own};\nusing to = {kind};\n{macro}\n{{\n  return {expression};\n}}\n"
+
+
+def is_sum(op):
+    """Whether an operator is one of the families whose results outgrow the elements: "add" or "multiply"."""
+    return op in ("add", "multiply") if op.__class__ is str else callable(op) and _family_of(op) in ("add", "multiply")
 
 
 def what_exists(base, element):

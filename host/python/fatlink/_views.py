@@ -57,6 +57,10 @@ class ArrayKind:
         result.read_only = False
         return result
 
+    def sum_type(self, name: str) -> str:
+        """The name of the type that the framework sums integers in, where NumPy's rule says `name`: "int64" or "uint64"."""
+        return name
+
     def using(self, stream, place: int):
         """A context manager in which `stream` is the framework's current one; nothing where it has none."""
         from contextlib import nullcontext
