@@ -2,6 +2,7 @@
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
 from . import _calls, _forks, _settings
 from ._devices import as_device, device_at
+from ._arguments import attribute, shown
 from ._compiling import compile
 from ._element_types import SIZES, ElementType, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
@@ -92,7 +93,7 @@ def _unhashable(op, mode, device, dtype):
 
 
 def _not_a_type(dtype):
-    return UsageTypeError(f"dtype is {dtype!r}", input="dtype", hint='pass the name of a number type: "float32"')
+    return UsageTypeError(f"dtype is {shown(dtype)}", input="dtype", hint='pass the name of a number type: "float32"')
 
 
 def _are_together(sources):
@@ -147,9 +148,8 @@ def result_type(dtype):
     """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX."""
     if dtype.__class__ is ElementType:
         return dtype
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(
-        dtype).removeprefix("torch.")
-    element = number_type(name)
+    names = (dtype, attribute(dtype, "name"), attribute(dtype, "__name__"), shown(dtype).removeprefix("torch."))
+    element = number_type(next(name for name in names if isinstance(name, str)))
     if element is None:
         raise _not_a_type(dtype)
     return element

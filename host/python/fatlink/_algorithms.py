@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import _calls
 from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
+from ._arguments import shown
 from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
 from ._operators import conversion_source, is_sum
@@ -305,8 +306,8 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
     The counts are uint64, of PyTorch int64."""
     source = view_of(x, "x")
     call = find_algorithm("histogram", "bin", op, (source,), device, mode)
-    if not isinstance(bins, int) or isinstance(bins, bool) or bins < 1:
-        raise UsageError(f"bins is {bins!r}", input="bins", hint="pass a whole number of 1 or more")
+    if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins < 2**59:
+        raise UsageError(f"bins is {shown(bins)}", input="bins", hint="pass a whole number from 1, whose counts fit into memory")
     if out is None:
         result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:

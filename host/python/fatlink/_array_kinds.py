@@ -2,6 +2,7 @@
 """The kinds of arrays: NumPy, PyTorch, CuPy, JAX, and others by __cuda_array_interface__ or DLPack."""
 from contextlib import contextmanager
 
+from ._arguments import foreign
 from ._element_types import record_type, require_known
 from ._errors import UnavailableError, UsageError, UsageTypeError
 from ._views import HOST, ArrayKind, View, freed, imported, not_contiguous, stream_handle
@@ -249,10 +250,15 @@ class OtherArrays(ArrayKind):
     def view(self, array):
         from . import _array_protocols
         try:
-            interface = array.__cuda_array_interface__
-        except AttributeError:
-            return _array_protocols.dlpack_view(array, self)
-        return _array_protocols.interface_view(array, interface, self)
+            try:
+                interface = array.__cuda_array_interface__
+            except AttributeError:
+                return _array_protocols.dlpack_view(array, self)
+            return _array_protocols.interface_view(array, interface, self)
+        except MemoryError:
+            raise
+        except Exception as raised:  # of the package whose array it is, or of what it states
+            raise foreign(raised, array) from raised
 
     def wait_for(self, view, stream):
         from . import _array_protocols

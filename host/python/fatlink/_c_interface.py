@@ -8,7 +8,7 @@ import sys
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
 from . import _forks
-from ._errors import CLASSES, Finding, UnavailableError, UsageError, UsageTypeError
+from ._errors import CLASSES, Finding, UnavailableError, UsageTypeError
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -168,34 +168,6 @@ c = _Functions()
 def text(bytes_or_none):
     """A text of the library, which is UTF-8; names of files may be any bytes."""
     return (bytes_or_none or b"").decode("utf-8", "surrogateescape")
-
-
-def encode(path_or_text, what="an argument"):
-    """What a `char const*` parameter takes."""
-    import os
-    try:
-        encoded = os.fsencode(path_or_text)
-    except TypeError:
-        raise UsageTypeError(f"{what} must be a text or a path, not {path_or_text!r}", hint="pass a text or a path") from None
-    if b"\0" in encoded:
-        raise UsageError(f"{what} holds a NUL character: {path_or_text!r}", hint="pass a text without it")
-    return encoded
-
-
-def unsigned(value, name, bits=64):
-    """A whole number that a member of so many bits holds: ctypes would take it modulo 2**bits."""
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass a whole number")
-    number = value.__index__()
-    if not 0 <= number < 2**bits:
-        raise UsageError(f"{name} is {number}", input=name, hint=f"pass a number from 0 to {2**bits - 1}")
-    return number
-
-
-def texts(values, what="a list"):
-    """An array of texts as a struct takes it, and its length; NULL and 0 of none."""
-    values = [encode(value, what) for value in values]
-    return ((c_char_p * len(values))(*values) if values else None), len(values)
 
 
 def read_findings(findings):

@@ -7,15 +7,16 @@ import os
 from collections.abc import Sequence
 
 from . import _settings
-from ._c_interface import CompileOptions, c, raise_error, encode, output, text, texts
-from ._errors import FileError, UsageTypeError
+from ._arguments import choice, data_of, encode, flag, path_of, shown, texts
+from ._c_interface import CompileOptions, c, raise_error, output, text
+from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
-from ._linking import choice
+
 
 def _source(source):
     """The bytes of a source, and the name of its file."""
     if isinstance(source, os.PathLike):
-        path = os.fspath(source)
+        path = path_of(source, "the path of a source")
         try:
             with open(path, "rb") as file:
                 return file.read(), path
@@ -23,10 +24,14 @@ def _source(source):
             raise FileError(f"{path}: {cause.strerror}", code="unreadable-file", stage="input", input=str(path),
                             hint="check the path and its permissions") from None
     if isinstance(source, str):
-        return source.encode(), "source.cu"
+        try:
+            return source.encode(), "source.cu"
+        except UnicodeEncodeError as cause:
+            raise UsageError(f"the source holds half of a surrogate pair at character {cause.start}",
+                             hint="pass a text without it, or bytes") from None
     if isinstance(source, (bytes, bytearray)):
-        return bytes(source), "source.cu"
-    raise UsageTypeError(f"source is {source!r}", hint="pass the text of a source, or the pathlib.Path of a file")
+        return data_of(source, "source"), "source.cu"
+    raise UsageTypeError(f"source is {shown(source)}", hint="pass the text of a source, or the pathlib.Path of a file")
 
 
 def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, name: str | None = None,
@@ -47,21 +52,18 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
 
     Raises CompileError with the compiler's log."""
     data, file = _source(source)
-    settings = CompileOptions(ftz=choice(ftz), prec_div=choice(prec_div), prec_sqrt=choice(prec_sqrt), fma=choice(fma),
-                            line_info=bool(line_info), contract=None if contract is None else encode(contract, "contract"),
-                            standard=None if standard is None else encode(standard, "standard"))
-    settings.architectures, settings.architecture_count = texts(_list(architectures), "architectures")
-    settings.sass, settings.sass_count = texts(_list(sass), "sass")
-    settings.definitions, settings.definition_count = texts(_list(definitions), "definitions")
-    settings.include_folders, settings.include_folder_count = texts(_list(include_folders), "include_folders")
+    settings = CompileOptions(ftz=choice(ftz, "ftz"), prec_div=choice(prec_div, "prec_div"),
+                              prec_sqrt=choice(prec_sqrt, "prec_sqrt"), fma=choice(fma, "fma"),
+                              line_info=flag(line_info, "line_info"), contract=None if contract is None else encode(contract, "contract"),
+                              standard=None if standard is None else encode(standard, "standard"))
+    settings.architectures, settings.architecture_count = texts(architectures, "architectures")
+    settings.sass, settings.sass_count = texts(sass, "sass")
+    settings.definitions, settings.definition_count = texts(definitions, "definitions")
+    settings.include_folders, settings.include_folder_count = texts(include_folders, "include_folders")
     handle, warnings = output(), output()
-    raise_error(c.compile(_settings.compiler(), data, len(data), encode(name or file, "name"), ctypes.byref(settings),
+    raise_error(c.compile(_settings.compiler(), data, len(data), encode(file if name is None else name, "name"), ctypes.byref(settings),
                     ctypes.byref(handle), ctypes.byref(warnings)))
     try:
         return Input(handle.value, text(ctypes.string_at(warnings.value)) if warnings else "")
     finally:
         c.text_free(warnings)
-
-
-def _list(value):
-    return [value] if isinstance(value, (str, os.PathLike)) else value

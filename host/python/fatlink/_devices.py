@@ -3,7 +3,8 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, raise_error, encode, output, text, unsigned
+from ._arguments import encode, flag, shown, unsigned
+from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, raise_error, output, text
 from ._errors import UsageTypeError
 from ._views import HOST
 
@@ -67,8 +68,9 @@ def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitial
     """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments are of the reference device.
 
     Raises UnavailableError where there is no such device: another one is never opened instead."""
-    options = DeviceOptions(instruction_budget=unsigned(instruction_budget, "instruction_budget"), check_races=check_races,
-                            check_uninitialized=check_uninitialized, deterministic=deterministic)
+    options = DeviceOptions(instruction_budget=unsigned(instruction_budget, "instruction_budget"), check_races=flag(check_races, "check_races"),
+                            check_uninitialized=flag(check_uninitialized, "check_uninitialized"),
+                            deterministic=flag(deterministic, "deterministic"))
     handle = output()
     raise_error(c.device_open(encode(name, "the name of a device"), ctypes.byref(options), ctypes.byref(handle)))
     return Device(handle.value)
@@ -97,4 +99,4 @@ def as_device(device) -> Device:
         return device
     if isinstance(device, str):
         return opened(device)
-    raise UsageTypeError(f"device is {device!r}", hint='pass "gpu", "gpu:1", "cpu", "cpu:sm_80" or a fatlink.Device')
+    raise UsageTypeError(f"device is {shown(device)}", hint='pass "gpu", "gpu:1", "cpu", "cpu:sm_80" or a fatlink.Device')

@@ -2,6 +2,7 @@
 """The types of elements: the numbers of fatlink_scalar, and structs of named fields."""
 import struct
 
+from ._arguments import shown
 from ._errors import UsageTypeError
 from ._records import is_same_record, split_record
 
@@ -116,8 +117,8 @@ def pack(value, argument, dtype=None):
             packed = _pack_fields(value, dtype)
         else:
             packed = _pack(value, argument.scalar, argument.type_name, argument.element_bytes)
-    except (struct.error, TypeError, ValueError, OverflowError, KeyError) as cause:
-        raise UsageTypeError(f"{argument.name} is {value!r}; expected {argument.type_name} ({cause})",
+    except Exception as cause:  # also of the value's own __float__ or __index__
+        raise UsageTypeError(f"{argument.name} is {shown(value)}; expected {argument.type_name} ({cause})",
                              input=argument.name, hint=_hint(argument)) from None
     if len(packed) != argument.element_bytes:
         raise UsageTypeError(f"{argument.name} has {len(packed)} bytes; {argument.type_name} has {argument.element_bytes}",

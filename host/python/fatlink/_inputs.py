@@ -3,7 +3,8 @@
 import ctypes
 import os
 
-from ._c_interface import Handle, c, raise_error, encode, output, text
+from ._arguments import data_of, encode, path_of, shown
+from ._c_interface import Handle, c, raise_error, output, text
 from ._errors import FileError, UsageTypeError
 
 
@@ -35,7 +36,7 @@ class Input(Handle):
     def from_bytes(cls, data, name: str = "input") -> "Input":
         """Bytes of any form, which are copied; `name` is for messages."""
         handle = output()
-        data = bytes(data)
+        data = data_of(data, "data")
         raise_error(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
@@ -78,7 +79,7 @@ def as_input(value, what: str = "an input") -> Input:
         return value
     if isinstance(value, (str, os.PathLike)):
         return Input.find(value)
-    raise UsageTypeError(f"{what} is {value!r}", hint="pass a name, a file, or a fatlink.Input")
+    raise UsageTypeError(f"{what} is {shown(value)}", hint="pass a name, a file, or a fatlink.Input")
 
 
 def as_inputs(values, what: str = "inputs") -> list:
@@ -88,11 +89,10 @@ def as_inputs(values, what: str = "inputs") -> list:
     if isinstance(values, (str, os.PathLike, Input)):
         values = [values]
     try:
-        return [as_input(value) for value in values]
-    except TypeError as cause:
-        if isinstance(cause, UsageTypeError):
-            raise
-        raise UsageTypeError(f"{what} is {values!r}", hint="pass a list of names, files or fatlink.Input") from None
+        values = list(values)
+    except Exception:
+        raise UsageTypeError(f"{what} is {shown(values)}", hint="pass a list of names, files or fatlink.Input") from None
+    return [as_input(value) for value in values]
 
 
 def handles(inputs: list):
@@ -112,7 +112,7 @@ def find_file(name: str) -> str:
 
 def write_file(path, data: bytes) -> None:
     """Writes a file beside `path` and renames it."""
-    path = os.fspath(path)
+    path = path_of(path)
     part = f"{path}.{os.getpid()}.part"
     try:
         with open(part, "wb") as file:
@@ -121,5 +121,5 @@ def write_file(path, data: bytes) -> None:
     except OSError as cause:
         if os.path.exists(part):
             os.unlink(part)
-        raise FileError(f"{path}: {cause.strerror}", code="unwritable-file", stage="output", input=str(path),
+        raise FileError(f"{path}: {cause.strerror}", code="unwritable-file", stage="output", input=path,
                         hint="check the folder, its permissions and its free space") from None

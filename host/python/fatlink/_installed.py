@@ -2,6 +2,7 @@
 """What is installed, as the program lists it."""
 import os
 
+from ._arguments import text_of
 from ._errors import Error, UnavailableError
 
 
@@ -26,7 +27,7 @@ def installed(*names: str) -> list:
     contract, summary, symbols, libraries, …"""
     import json
     import subprocess
-    process = subprocess.run([program(), "list", "--json", *names], capture_output=True)
+    process = subprocess.run([program(), "list", "--json", *[text_of(name, "the name of an input") for name in names]], capture_output=True)
     try:
         listing = json.loads(process.stdout)
     except ValueError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 
 from . import _settings
-from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, encode, output, read_findings, text, texts,
-                           unsigned)
+from ._arguments import choice, encode, flag, shown, texts, unsigned
+from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, output, read_findings, text)
 from ._devices import Device
 from ._errors import Finding, UsageError
 from ._inputs import as_inputs, handles, write_file
@@ -29,13 +29,8 @@ def mode_number(mode) -> int:
     """The number of "lto", "ptx" or "sass"."""
     number = MODES.get(mode) if isinstance(mode, str) else None
     if number is None:
-        raise UsageError(f"mode is {mode!r}", input=str(mode), hint='pass "lto" (optimized across inputs), "ptx" or "sass"')
+        raise UsageError(f"mode is {shown(mode)}", input="mode", hint='pass "lto" (optimized across inputs), "ptx" or "sass"')
     return number
-
-
-def choice(value) -> int:
-    """A fatlink_choice: None is unset."""
-    return 0 if value is None else 1 if value else -1
 
 
 class Hook:
@@ -125,13 +120,13 @@ def link_options(target, mode, options):
         result.target = encode(target, "target")
     for name, value in options.items():
         if name == "emit":
-            if value not in _KINDS:
-                raise UsageError(f"emit is {value!r}", hint='pass "cubin", "ptx" or "ptx-set"')
+            if not isinstance(value, str) or value not in _KINDS:
+                raise UsageError(f"emit is {shown(value)}", hint='pass "cubin", "ptx" or "ptx-set"')
             result.emit = _KINDS[value]
         elif name in _FLAGS:
-            setattr(result, name, bool(value))
+            setattr(result, name, flag(value, name))
         elif name in _CHOICES:
-            setattr(result, name, choice(value))
+            setattr(result, name, choice(value, name))
         elif name in _NUMBERS:
             setattr(result, name, unsigned(value, name, 32))
         elif name in _LISTS:

@@ -6,7 +6,8 @@ import ctypes
 import os
 
 from . import _calls, _forks, _settings
-from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, encode, output, unsigned
+from ._arguments import encode, shown, unsigned
+from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, output
 from ._devices import as_device
 from ._errors import UsageError, UsageTypeError
 from ._inputs import as_input, as_inputs, handles
@@ -131,10 +132,10 @@ def _extents(value, name):
     """A grid or block: a number, or up to three."""
     values = (value,) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(values, (tuple, list)) or not 1 <= len(values) <= 3:
-        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass a whole number, or up to three")
+        raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass a whole number, or up to three")
     values = [unsigned(extent, name, 32) for extent in values]
     if 0 in values:
-        raise UsageError(f"{name} is {value!r}", input=name, hint="pass 1 or more; launch nothing for empty arrays")
+        raise UsageError(f"{name} is {shown(value)}", input=name, hint="pass 1 or more; launch nothing for empty arrays")
     return Extent(*values, *[1] * (3 - len(values)))
 
 
@@ -145,7 +146,7 @@ def _parameter(value):
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
     if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
-        raise UsageTypeError(f"parameter {value!r} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
+        raise UsageTypeError(f"parameter {shown(value)} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
     numpy = imported("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return value.tobytes()

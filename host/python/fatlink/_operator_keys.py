@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 
+from ._arguments import attribute
 from ._errors import UsageError
 
 # Numba puts arrays into constant memory, of which CUDA has 64 KiB. The limit also bounds what each call compares.
@@ -43,7 +44,7 @@ def _state_of(path):
     """What changes when a file is written or replaced; None where there is none."""
     try:
         state = os.stat(path)
-    except (OSError, ValueError):
+    except Exception:  # also of the object's own __fspath__
         return None
     return state.st_mtime_ns, state.st_size, state.st_ino
 
@@ -53,14 +54,6 @@ def function_of(value):
     if value.__class__ is not _Function:
         value = attribute(value, "py_func") or attribute(value, "__func__")
     return value if value.__class__ is _Function else None
-
-
-def attribute(value, name):
-    """An attribute of any object; None where it has none, or fails."""
-    try:
-        return getattr(value, name, None)
-    except Exception:  # of the object's own __getattr__
-        return None
 
 
 def content(cell):

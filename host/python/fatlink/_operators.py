@@ -4,6 +4,7 @@ function."""
 import operator
 import os
 
+from ._arguments import path_of, shown
 from ._compiling import compile
 from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
@@ -117,7 +118,8 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
                                  hint='convert the arrays to floats, or pass op="divide"')
         op = family
     if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
-        return [Operator(os.fspath(op), lambda: [_from_file(os.fspath(op), contract, records)], result=result)]
+        path = path_of(op, "op")
+        return [Operator(path, lambda: [_from_file(path, contract, records)], result=result)]
     if not isinstance(op, str):
         raise not_an_operator(op)
     if is_source(op):
@@ -127,7 +129,7 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
 
 
 def not_an_operator(op):
-    return UsageTypeError(f"op is {op!r}", input="op",
+    return UsageTypeError(f"op is {shown(op)}", input="op",
                           hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
 
 

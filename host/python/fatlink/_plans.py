@@ -2,7 +2,10 @@
 """Libraries that are run by their launch plans, with a caller's arrays."""
 from __future__ import annotations
 
+from os import PathLike
+
 from . import _calls, _forks
+from ._arguments import attribute, shown
 from ._c_interface import ProcessObject
 from ._devices import Device, as_device, device_at
 from ._element_types import is_compatible
@@ -195,7 +198,7 @@ class Plan(ProcessObject):
         for name, value in arguments.items():
             if isinstance(value, (int, float, bytes, tuple, dict, complex)) or value is None:
                 continue
-            if hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__"):
+            if any(attribute(value, protocol) is not None for protocol in ("__dlpack__", "__cuda_array_interface__")):
                 first = view_of(value, name.removesuffix("_"))
                 return self.on(device_at(first.place) if self._device is None else _calls.device_for(
                     first.place, self._device)), {**arguments, name: first}
@@ -234,8 +237,8 @@ def load(library: Any, transform: Any = None, *, device: Any = None, mode: str =
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls"""
     if isinstance(library, Input):
         library = _file_of(library)
-    elif not isinstance(library, str) and not hasattr(library, "__fspath__"):
-        raise UsageTypeError(f"library is {library!r}", hint="pass a name, a file, or a fatlink.Input that was read from a file")
+    elif not isinstance(library, (str, PathLike)):
+        raise UsageTypeError(f"library is {shown(library)}", hint="pass a name, a file, or a fatlink.Input that was read from a file")
     transforms = as_inputs(transform, "transform")
     if device is None:
         Input.find(library)  # a wrong name fails here, not at the first run

@@ -3,7 +3,8 @@
 import ctypes
 
 from . import _forks, _settings
-from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, encode, error_of, output,
+from ._arguments import encode
+from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, error_of, output,
                            text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._inputs import handles
@@ -167,7 +168,7 @@ class PreparedPlan(Handle):
         self.require_usable()
         structs, count = self.sizes(names, entries)
         values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
-        raise_error(self._function("extents")(self, structs, count, array.encode(), values, 8, ctypes.byref(dimensions)))
+        raise_error(self._function("extents")(self, structs, count, encode(array, "the name of an array"), values, 8, ctypes.byref(dimensions)))
         return tuple(values[:dimensions.value])
 
     def scratch_bytes(self, names, entries) -> int:

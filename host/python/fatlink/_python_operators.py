@@ -4,11 +4,12 @@ hook, whose elements are opaque bytes. Both are linked, and in lto mode inlined.
 import warnings
 from types import CellType, FunctionType, ModuleType
 
+from ._arguments import attribute
 from ._compiling import compile
 from ._element_types import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
-from ._operator_keys import MISSING, attribute, content, function_of, names_in, values_of
+from ._operator_keys import MISSING, content, function_of, names_in, values_of
 
 _SYMBOL = "fatlink_python_operator"
 _BASES = ("combine", "less", "keep", "bin", "map1", "map2", "map3")

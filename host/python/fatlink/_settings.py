@@ -3,7 +3,8 @@
 import ctypes
 
 from . import _forks
-from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, raise_error, encode, output, unsigned)
+from ._arguments import encode, shown, unsigned
+from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, raise_error, output)
 from ._errors import UsageError, UsageTypeError
 
 
@@ -62,7 +63,7 @@ def _checked(name, value):
             encode(value, name)
         return value
     if not isinstance(value, bool):
-        raise UsageTypeError(f"{name} is {value!r}", input=name, hint="pass True or False")
+        raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass True or False")
     return value
 
 

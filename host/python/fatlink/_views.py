@@ -5,6 +5,7 @@ The kind of an array is found by its class, without importing PyTorch, CuPy, JAX
 they are imported already."""
 import sys
 
+from ._arguments import attribute, foreign, shown
 from ._errors import UsageError, UsageTypeError
 
 HOST = -1  # the place of an array in the host's memory; that of another is the ordinal of its GPU
@@ -101,13 +102,16 @@ def view(array) -> View:
 
 def _find_kind(array) -> ArrayKind:
     from . import _array_kinds
-    for cls in type(array).__mro__:
-        kind = _array_kinds.kind_of_module(cls.__module__.partition(".")[0])
-        if kind is not None and kind.is_array(array):
-            return kind
-    if any(hasattr(type(array), name) or name in getattr(array, "__dict__", ()) for name in (
-            "__cuda_array_interface__", "__dlpack__")):
-        return _array_kinds.kind_of_module("fatlink")
+    try:
+        for cls in type(array).__mro__:
+            kind = _array_kinds.kind_of_module(cls.__module__.partition(".")[0])
+            if kind is not None and kind.is_array(array):
+                return kind
+        if any(hasattr(type(array), name) or name in getattr(array, "__dict__", ()) for name in (
+                "__cuda_array_interface__", "__dlpack__")):
+            return _array_kinds.kind_of_module("fatlink")
+    except Exception as raised:  # of the object's own attributes
+        raise foreign(raised, array) from raised
     raise not_an_array(array)
 
 
@@ -153,9 +157,9 @@ def stream_handle(stream, place: int = HOST) -> int:
     """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__, for work on a GPU."""
     handle = _handle_of(stream)
     if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64:
-        raise UsageTypeError(f"stream is {stream!r}", input="stream",
+        raise UsageTypeError(f"stream is {shown(stream)}", input="stream",
                              hint="pass a stream of PyTorch or CuPy, an object with __cuda_stream__, or the CUstream as an integer")
-    ordinal = next((value for value in (getattr(stream, name, None) for name in ("device_index", "device_id"))
+    ordinal = next((value for value in (attribute(stream, name) for name in ("device_index", "device_id"))
                     if isinstance(value, int) and value >= 0), place)
     if place not in (HOST, ordinal):
         raise UsageError(f"the stream is of gpu:{ordinal}, the arrays are in {place_name(place)}", input="stream",
@@ -166,13 +170,16 @@ def stream_handle(stream, place: int = HOST) -> int:
 def _handle_of(stream):
     if isinstance(stream, int):
         return stream
-    protocol = getattr(stream, "__cuda_stream__", None)
-    if protocol is not None:
-        version, handle = protocol() if callable(protocol) else protocol
-        return handle if version == 0 else None
-    cls = type(stream)
-    is_of_cupy = cls.__module__.partition(".")[0] == "cupy" and cls.__name__.endswith("Stream")
-    return getattr(stream, "ptr" if is_of_cupy else "cuda_stream", None)
+    try:
+        protocol = getattr(stream, "__cuda_stream__", None)
+        if protocol is not None:
+            version, handle = protocol() if callable(protocol) else protocol
+            return handle if version == 0 else None
+        cls = type(stream)
+        is_of_cupy = cls.__module__.partition(".")[0] == "cupy" and cls.__name__.endswith("Stream")
+        return getattr(stream, "ptr" if is_of_cupy else "cuda_stream", None)
+    except Exception:  # of the object's own attributes
+        return None
 
 
 def imported(name: str):

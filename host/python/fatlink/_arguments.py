@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a caller passes, as the C interface takes it. Whatever else an object raises, the caller gets fatlink's own errors."""
+import os
+from ctypes import c_char_p
+
+from ._errors import Error, UsageError, UsageTypeError
+
+
+def shown(value) -> str:
+    """A value for a message: its representation, which may be long or fail."""
+    try:
+        text = repr(value)
+    except Exception:
+        text = f"an object of {type(value).__name__}"
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+def attribute(value, name):
+    """An attribute of any object; None where it has none, or fails."""
+    try:
+        return getattr(value, name, None)
+    except Exception:  # of the object's own __getattr__
+        return None
+
+
+def encode(value, what="an argument") -> bytes:
+    """A text or path for a `char const*` parameter."""
+    try:
+        encoded = os.fsencode(value)
+    except UnicodeEncodeError:
+        raise UsageError(f"{what} holds half of a surrogate pair: {shown(value)}", hint="pass a text without it") from None
+    except Exception:  # also of the object's own __fspath__
+        raise UsageTypeError(f"{what} must be a text or a path, not {shown(value)}", hint="pass a text or a path") from None
+    if b"\0" in encoded:
+        raise UsageError(f"{what} holds a NUL character: {shown(value)}", hint="pass a text without it")
+    return encoded
+
+
+def path_of(value, what="a path") -> str:
+    """The path of a text or an os.PathLike, which the system accepts."""
+    return os.fsdecode(encode(value, what))
+
+
+def text_of(value, what) -> str:
+    """A text of characters that UTF-8 has."""
+    if not isinstance(value, str):
+        raise UsageTypeError(f"{what} must be a text, not {shown(value)}", hint="pass a text")
+    encode(value, what)
+    return value
+
+
+def texts(values, what="a list"):
+    """A text, or several, as a struct takes them, and their number; NULL and 0 of none."""
+    if isinstance(values, (str, os.PathLike)):
+        values = [values]
+    try:
+        values = list(values)
+    except Exception:
+        raise UsageTypeError(f"{what} is {shown(values)}", hint="pass a list of texts") from None
+    values = [encode(value, what) for value in values]
+    return ((c_char_p * len(values))(*values) if values else None), len(values)
+
+
+def data_of(value, what) -> bytes:
+    """The bytes of a buffer."""
+    if not isinstance(value, bytes):
+        try:
+            return memoryview(value).tobytes()
+        except Exception:
+            raise UsageTypeError(f"{what} is {shown(value)}", hint="pass bytes, or an object with a buffer") from None
+    return value
+
+
+def unsigned(value, name, bits=64) -> int:
+    """A whole number that a member of so many bits holds: ctypes would take it modulo 2**bits."""
+    try:
+        number = None if isinstance(value, bool) else value.__index__()
+    except Exception:
+        number = None
+    if not isinstance(number, int):
+        raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass a whole number")
+    if not 0 <= number < 2**bits:
+        raise UsageError(f"{name} is {shown(number)}", input=name, hint=f"pass a number from 0 to {2**bits - 1}")
+    return number
+
+
+def flag(value, name) -> bool:
+    """True or False, of an object that is one of them in a condition."""
+    try:
+        return bool(value)
+    except Exception:
+        raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass True or False") from None
+
+
+def choice(value, name) -> int:
+    """A fatlink_choice: None is unset."""
+    return 0 if value is None else 1 if flag(value, name) else -1
+
+
+def foreign(raised, array):
+    """The error for what an array of another package raises: its own, if it is one of fatlink's."""
+    if isinstance(raised, Error):
+        return raised
+    cls = type(array)
+    return UsageTypeError(f"{cls.__module__}.{cls.__qualname__} is not passed: {type(raised).__name__}: {_first_line(raised)}",
+                          hint="pass an array whose __dlpack__, __dlpack_device__ and __cuda_array_interface__ are as specified")
+
+
+def _first_line(raised):
+    try:
+        lines = str(raised).splitlines()
+    except Exception:
+        lines = []
+    return lines[0][:200] if lines else "without a message"
