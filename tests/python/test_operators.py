@@ -99,6 +99,26 @@ class Names(OperatorCase):
                           hint="max, min")
 
 
+class Kept(OperatorCase):
+    """Linked operators are kept up to a number of bytes."""
+
+    def test_those_that_are_used_stay(self):
+        from unittest import mock
+
+        from fatlink import _algorithm_cache as cache
+        with mock.patch.object(cache, "_bound", {}), mock.patch.object(cache, "_LIMIT", 1):
+            fatlink.reduce(self.numbers)
+            size = next(iter(cache._bound.values())).bytes
+            self.assertGreater(size, 1000)
+            cache._LIMIT = 3 * size
+            for number in range(6):
+                fatlink.reduce(self.numbers)
+                fatlink.reduce(self.numbers, f"FATLINK_COMBINE(float, a, b) {{ return a + b + 0 * {number}; }}", init=0)
+            self.assertLessEqual(sum(entry.bytes for entry in cache._bound.values()), 3 * size)
+            self.assertGreaterEqual(len(cache._bound), 2)
+            self.assertIn("add", [key[1] for key in cache._bound])
+
+
 class Structs(OperatorCase):
     """The fields of structured dtypes are compared with those of an operator's struct."""
 

@@ -13,9 +13,20 @@ from ._prepared import Prepared
 from ._records import warn_of_names
 from ._views import require_one_place
 
-_LIMIT = 1024  # calls that are kept, the oldest are dropped
-# In place of a BoundAlgorithm: the operator combines elements of the type `dtype`, and cannot be linked with their conversion.
-CONVERT_FIRST = object()
+# Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
+# the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_prepared.py).
+_LIMIT = 8 << 20
+
+
+class _ConvertFirst:
+    """In place of a BoundAlgorithm: the operator combines elements of the type `dtype`, and cannot be linked with a conversion."""
+
+    bytes = 0
+    is_used = False
+    prepared = None
+
+
+CONVERT_FIRST = _ConvertFirst()
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = _forks.make_lock()
@@ -24,9 +35,11 @@ _lock = _forks.make_lock()
 class BoundAlgorithm:
     """A prepared library of an algorithm, with its operator."""
 
-    __slots__ = ("prepared", "operator", "identity", "elements")
+    __slots__ = ("prepared", "operator", "identity", "elements", "bytes", "is_used")
 
     def __init__(self, prepared, operator):
+        self.bytes = 0 if prepared.device.is_gpu else prepared.image_bytes
+        self.is_used = False  # since the last time that calls were dropped
         self.prepared = prepared
         self.operator = operator
         self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
@@ -76,6 +89,7 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     except TypeError:
         raise _unhashable(op, mode, device, dtype) from None
     if entry is not None and (len(sources) == 1 or _are_together(sources)):
+        entry.is_used = True
         return entry
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element)
 
@@ -129,7 +143,7 @@ def _warn_of_names(operator, prepared, names, sources):
 
 def _forget_gpus():
     """In a child process: the next call for a GPU fails when it prepares its library, before it makes an array."""
-    for key in [key for key, entry in _bound.items() if entry is not CONVERT_FIRST and entry.prepared.device.is_gpu]:
+    for key in [key for key, entry in _bound.items() if entry.prepared is not None and entry.prepared.device.is_gpu]:
         del _bound[key]
 
 
@@ -139,8 +153,16 @@ _forks.in_child.append(_forget_gpus)
 
 def _keep(key, algorithm):
     with _lock:
-        while len(_bound) >= _LIMIT:
-            _bound.pop(next(iter(_bound)))
+        size = sum(entry.bytes for entry in _bound.values()) + algorithm.bytes
+        for oldest in [kept for kept, entry in _bound.items() if entry.bytes] * 2:
+            if size <= _LIMIT:
+                break
+            entry = _bound.pop(oldest, None)
+            if entry is not None and entry.is_used:
+                entry.is_used = False
+                _bound[oldest] = entry  # a second chance
+            elif entry is not None:
+                size -= entry.bytes
         _bound[key] = algorithm
 
 

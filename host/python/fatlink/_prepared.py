@@ -202,6 +202,12 @@ class Prepared(PreparedPlan):
             _loaded.append(self)
 
     @property
+    def image_bytes(self) -> int:
+        count = ctypes.c_size_t()
+        c.image_bytes(c.plan_image(self), ctypes.byref(count))
+        return count.value
+
+    @property
     def image(self) -> PlanImage:
         self.require_usable()
         return PlanImage(c.plan_image(self), self)
