@@ -32,6 +32,7 @@ constexpr std::array k_codes{
     named_code{error_code::moved_from, "moved-from"},
     named_code{error_code::wrong_kernel_arguments, "wrong-kernel-arguments"},
     named_code{error_code::invalid_event, "invalid-event"},
+    named_code{error_code::cancelled, "cancelled"},
     named_code{error_code::unreadable_file, "unreadable-file"},
     named_code{error_code::unwritable_file, "unwritable-file"},
     named_code{error_code::not_installed, "not-installed"},

@@ -34,6 +34,40 @@ again:
 }
 )";
 
+/// Blocks 0 and 2 end, blocks 1 and 3 never do.
+constexpr char const* k_half_endless = R"(.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry endless()
+{
+  .reg .u32 %r;
+  .reg .pred %odd;
+  mov.u32 %r, %ctaid.x;
+  and.b32 %r, %r, 1;
+  setp.ne.u32 %odd, %r, 0;
+again:
+  @%odd bra again;
+  ret;
+}
+)";
+
+/// Sets what this thread's calls ask, while it lives: true from the third time on.
+class third_time {
+ public:
+  third_time() { fatlink_set_cancel_check(&third_time::is_cancelled, this); }
+  ~third_time() { fatlink_set_cancel_check(nullptr, nullptr); }
+  third_time(third_time const&) = delete;
+  third_time& operator=(third_time const&) = delete;
+  [[nodiscard]] int asked() const { return asked_; }
+
+ private:
+  static std::int32_t is_cancelled(void* self)
+  {
+    return ++static_cast<third_time*>(self)->asked_ >= 3 ? 1 : 0;
+  }
+  int asked_ = 0;
+};
+
 }  // namespace
 
 TEST_F(CDevice, StatesItsFacts)
@@ -96,6 +130,33 @@ TEST_F(CDevice, EndsKernelsAtTheInstructionBudget)
   shape.size = sizeof shape;
   fail(fatlink_kernel_launch(kernel.get(), nullptr, &shape, nullptr, 0), FATLINK_ERROR_DEVICE,
        "endless");
+}
+
+TEST_F(CDevice, EndsKernelsThatTheCallerCancels)
+{
+  fatlink_device_options stated = {};
+  stated.size = sizeof stated;
+  stated.instruction_budget = UINT64_MAX;
+  succeed(fatlink_device_open("cpu", &stated, result_of(device_)));
+  for (auto const* const text : {k_endless, k_half_endless})
+    for (std::uint32_t const blocks : {1U, 2U, 4U}) {
+      if (text == k_half_endless && blocks == 1) continue;
+      SCOPED_TRACE(blocks);
+      input_ = fixtures::c_input_of(text, "endless.ptx");
+      fixtures::c_kernel kernel;
+      succeed(fatlink_module_kernel(load().get(), "endless", result_of(kernel)));
+      fatlink_launch_shape shape = {};
+      shape.size = sizeof shape;
+      shape.grid = {blocks, 1, 1};
+      third_time const cancel;
+      fixtures::c_error const error(
+          fatlink_kernel_launch(kernel.get(), nullptr, &shape, nullptr, 0));
+      EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_CANCELLED);
+      EXPECT_STREQ(fatlink_error_code(error.get()), "cancelled");
+      EXPECT_STREQ(fatlink_error_stage(error.get()), "device");
+      EXPECT_EQ(fatlink_error_exit_status(error.get()), 130);
+      EXPECT_EQ(cancel.asked(), 3);
+    }
 }
 
 TEST_F(CDevice, GivesStreams)

@@ -44,8 +44,27 @@ TEST(CError, HasEveryFieldOfTheException)
   EXPECT_EQ(fatlink_error_findings(error.get()), nullptr);
 }
 
+TEST(CError, IsOneLineThatATerminalMayShow)
+{
+  auto const text = std::string("a\nb\tc\x1b[2Jd\xff");
+  auto const error = error_of(usage_error(
+      {.message = text, .input = text, .code = error_code::defect, .log = text, .hint = text}));
+  EXPECT_STREQ(fatlink_error_message(error.get()), "a b c\\x1b[2Jd\\xff");
+  EXPECT_STREQ(fatlink_error_hint(error.get()), "a b c\\x1b[2Jd\\xff");
+  EXPECT_STREQ(fatlink_error_input(error.get()), text.c_str());
+  EXPECT_STREQ(fatlink_error_log(error.get()), "a\nb\tc\\x1b[2Jd\\xff");
+
+  auto const refusal = error_of(refused_error({{.message = text, .hint = text}}));
+  fatlink_finding finding = {};
+  finding.size = sizeof finding;
+  ASSERT_EQ(fatlink_findings_get(fatlink_error_findings(refusal.get()), 0, &finding), nullptr);
+  EXPECT_STREQ(finding.message, "a b c\\x1b[2Jd\\xff");
+  EXPECT_STREQ(finding.hint, "a b c\\x1b[2Jd\\xff");
+}
+
 TEST(CError, HasTheKindAndStatusOfTheClass)
 {
+  expect_kind(cancelled_error(stage::device, k_details), FATLINK_ERROR_CANCELLED, 130);
   expect_kind(usage_error(k_details), FATLINK_ERROR_USAGE, 2);
   expect_kind(file_error(stage::input, k_details), FATLINK_ERROR_FILE, 3);
   expect_kind(format_error(0, k_details), FATLINK_ERROR_FILE, 3);

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 
+#include "fatlink/cancel_check.hpp"
 #include "fixtures.hpp"
 #include "needs_nvjitlink.hpp"
 #include "shipped_links.hpp"
@@ -92,6 +93,20 @@ TEST_F(LyingHelpers, FailTheirOwnLinkInTimeAndNoOther)
                                      testing::StartsWith("exit status "), "unknown cause"));
     EXPECT_EQ(patient.link(shipped(), lto()).bytes, expected);
   }
+}
+
+TEST_F(LyingHelpers, AreEndedWhenTheCallerCancels)
+{
+  linker patient({.time_limit = 1h});
+  auto const expected = patient.link(shipped(), lto()).bytes;
+  {
+    lying const helper("reply-announced-silent");
+    int asked = 0;
+    cancel_check const check([&] { return ++asked == 3; });
+    EXPECT_THROW((void)patient.link(shipped(), lto()), cancelled_error);
+    EXPECT_EQ(asked, 3);
+  }
+  EXPECT_EQ(patient.link(shipped(), lto()).bytes, expected);
 }
 
 TEST_F(LyingHelpers, TakeNoMemoryByAnnouncingALot)

@@ -11,7 +11,7 @@ from python_case import SOURCE, PythonCase
 
 HEADERS = pathlib.Path(SOURCE or "", "host", "include")
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
-LETTERS = {"void": "-", "size_t": "z", "uint64_t": "u", "uint8_t": "b"}
+LETTERS = {"void": "-", "size_t": "z", "uint64_t": "u", "uint8_t": "b", "fatlink_cancel_check": "p"}
 
 
 def declarations():

@@ -50,6 +50,7 @@ enum class error_code {
   moved_from,              ///< the object was moved from
   wrong_kernel_arguments,  ///< arguments of other sizes than the kernel declares
   invalid_event,           ///< an event that was never recorded
+  cancelled,               ///< the caller cancelled a call
   // files
   unreadable_file,    ///< missing, a directory, not readable or too large
   unwritable_file,    ///< an output cannot be written
@@ -214,6 +215,11 @@ class device_error : public error {
 
 /// A device, the driver, nvJitLink, a compiler or the link helper is missing on this machine.
 class unavailable_error : public error {
+  using error::error;
+};
+
+/// The caller cancelled the call (fatlink/cancel_check.hpp); what its kernels had written stays.
+class cancelled_error : public error {
   using error::error;
 };
 

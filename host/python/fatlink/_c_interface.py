@@ -7,8 +7,8 @@ import ctypes
 import sys
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from . import _forks
-from ._errors import CLASSES, Finding, UnavailableError, UsageTypeError
+from . import _forks, _interrupts
+from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -79,6 +79,7 @@ STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, Dev
            PlanRequest]
 
 UNKNOWN_COUNT = 2**64 - 1
+CANCELLED = 10  # a fatlink_error_kind
 
 # Result and parameters of each function, one letter each.
 TYPES = {"-": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int32, "u": c_uint64, "b": c_uint8}
@@ -89,7 +90,7 @@ PROTOTYPES = {
     "compiler_create": "ppp", "compile": "ppszsppp", "compiler_free": "-p",
     "device_open": "pspp", "device_get_info": "ppp", "gpu_count": "i", "device_free": "-p",
     "stream_create": "ppp", "stream_handle": "pp", "synchronize": "ppp", "stream_free": "-p",
-    "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
+    "set_cancel_check": "-pp", "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
     "error_hint": "sp", "error_log": "sp", "error_exit_status": "ip", "error_free": "-p", "error_findings": "pp",
     "findings_count": "zp", "findings_get": "ppzp", "findings_free": "-p",
     "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
@@ -187,7 +188,9 @@ def error_of(handle):
     """The exception for a fatlink_error*, which is freed."""
     from ._wording import in_python
     try:
-        cls = CLASSES.get(c.error_get_kind(handle), CLASSES[9])
+        if c.error_get_kind(handle) == CANCELLED and (raised := _interrupts.take()) is not None:
+            return raised
+        cls = CLASSES.get(c.error_get_kind(handle), Error)
         return cls(in_python(text(c.error_message(handle))), code=text(c.error_code(handle)),
                    hint=in_python(text(c.error_hint(handle))), stage=text(c.error_stage(handle)),
                    input=in_python(text(c.error_input(handle))), log=text(c.error_log(handle)),
@@ -203,7 +206,8 @@ def raise_error(handle):
 
 
 def output():
-    """A handle for a function to set."""
+    """A handle for a function to set. What sets it may take long."""
+    _interrupts.watch(c)
     return c_void_p()
 
 

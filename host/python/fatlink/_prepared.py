@@ -7,6 +7,7 @@ from ._arguments import encode
 from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, error_of, output,
                            text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
+from ._errors import Error
 from ._inputs import handles
 from ._linking import PlanImage, mode_number
 from ._states import find_state
@@ -224,8 +225,8 @@ class LivePrepared(PreparedPlan):
 
 
 def _explained(error):
-    """An error of a call with a hint about arrays instead of memory."""
-    if error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
+    """An error of a call with a hint about arrays instead of memory; what a handler of a signal raised as it is."""
+    if isinstance(error, Error) and error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
         error.hint = ("copy the array (x.clone() of PyTorch, x.copy() of NumPy and CuPy), or pass a slice that begins at a "
                       "multiple of as many bytes")
     return error

@@ -2,6 +2,12 @@
 #include "c_interface/error_object.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/struct_output.hpp"
+#include "util/process/ask_to_cancel.hpp"
+
+void fatlink_set_cancel_check(fatlink_cancel_check check, void* context)
+{
+  fatlink::detail::set_cancel_function({.function = check, .context = context});
+}
 
 fatlink_error_kind fatlink_error_get_kind(fatlink_error const* error)
 {
@@ -54,6 +60,8 @@ int32_t fatlink_error_exit_status(fatlink_error const* error)
     case FATLINK_ERROR_UNAVAILABLE:
     case FATLINK_ERROR_MEMORY:
       return 5;
+    case FATLINK_ERROR_CANCELLED:
+      return 130;
     default:
       return 70;
   }

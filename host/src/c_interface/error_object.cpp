@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "fatlink/error.hpp"
+#include "util/text/printable.hpp"
 
 fatlink_findings::fatlink_findings(std::vector<fatlink::finding> findings)
     : list(std::move(findings))
 {
-  for (auto const& finding : list) {
+  for (auto& finding : list) {
+    finding.message = fatlink::detail::one_line(finding.message);
+    finding.hint = fatlink::detail::one_line(finding.hint);
     auto& names = files.emplace_back();
     for (auto const& file : finding.files) names.push_back(file.c_str());
   }
@@ -19,11 +22,21 @@ fatlink_findings::fatlink_findings(std::vector<fatlink::finding> findings)
 namespace fatlink::c {
 namespace {
 
+/// Texts that a program may print: the message and the remedy are on one line each. `input` stays
+/// what it is, for programs that look for a file.
+error_details printable_details(error_details details)
+{
+  details.message = detail::one_line(details.message);
+  details.hint = detail::one_line(details.hint);
+  details.log = detail::printable(details.log);
+  return details;
+}
+
 /// An error with texts of its own.
 struct owned_error : fatlink_error {
   owned_error(fatlink_error_kind kind_of_error, error const& cause)
       : fatlink_error{.kind = kind_of_error, .stage = to_string(cause.where())},
-        details(cause.details())
+        details(printable_details(cause.details()))
   {
     code = details.code.text().c_str();
     message = details.message.c_str();
@@ -93,6 +106,8 @@ try {
   return make_error_or_memory(FATLINK_ERROR_DEVICE, cause);
 } catch (unavailable_error const& cause) {
   return make_error_or_memory(FATLINK_ERROR_UNAVAILABLE, cause);
+} catch (cancelled_error const& cause) {
+  return make_error(FATLINK_ERROR_CANCELLED, cause);
 } catch (error const& cause) {
   return make_error(FATLINK_ERROR_DEFECT, cause);
 } catch (std::bad_alloc const&) {

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/memory_layer.hpp"
 
+#include "util/process/ask_to_cancel.hpp"
+
 namespace fatlink::cache {
 namespace {
 
 /// Returns whether `link` is ready at `end`. The largest time point would overflow in wait_until.
+/// @throws cancelled_error
 bool wait(std::shared_future<memory_layer::value> const& link, memory_layer::clock::time_point end)
 {
-  if (end == memory_layer::clock::time_point::max()) return true;
-  return link.wait_until(end) == std::future_status::ready;
+  using detail::k_ask_interval;
+  auto const is_endless = end == memory_layer::clock::time_point::max();
+  if (!detail::may_be_cancelled())
+    return is_endless || link.wait_until(end) == std::future_status::ready;
+  while (link.wait_for(k_ask_interval) != std::future_status::ready) {
+    if (!is_endless && memory_layer::clock::now() >= end) return false;
+    detail::throw_if_cancelled(stage::cache);
+  }
+  return true;
 }
 
 }  // namespace

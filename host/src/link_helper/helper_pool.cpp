@@ -14,6 +14,7 @@
 
 #include "link_helper/fail_without_helper.hpp"
 #include "link_helper/idle_time.hpp"
+#include "util/process/ask_to_cancel.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
 
@@ -61,7 +62,13 @@ class registry {
   {
     std::unique_lock lock(mutex_);
     auto const has_place = [&] { return leases_ < most_leases(); };
-    if (!has_lease_ended_->wait_until(lock, limit.end(), has_place))
+    auto has_found_place = has_place();
+    while (!has_found_place && time_limit::clock::now() < limit.end()) {
+      throw_if_cancelled(stage_of(tool));
+      auto const turn = may_be_cancelled() ? std::min(limit.end(), time_limit::clock::now() + k_ask_interval) : limit.end();
+      has_found_place = has_lease_ended_->wait_until(lock, turn, has_place);
+    }
+    if (!has_found_place)
       fail_without_helper(
           tool, "all helpers that this process may start are busy", k_helper_program, "ETIMEDOUT",
           tool == helper_tool::nvjitlink

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "link_helper/fail_without_helper.hpp"
+#include "util/process/ask_to_cancel.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/text/format.hpp"
 
@@ -60,16 +61,19 @@ int poll_cancellable(pollfd& poll_entry, int timeout_ms)
 }
 
 /// Waits until the socket is ready. @throws broken at the time limit.
-void wait_for(int socket, short events, time_limit const& limit)
+/// @throws cancelled_error of the stage `origin`.
+void wait_for(int socket, short events, time_limit const& limit, stage origin)
 {
   for (;;) {
     auto const time_left =
         std::chrono::ceil<std::chrono::milliseconds>(limit.end() - time_limit::clock::now());
     if (time_left.count() <= 0) throw broken{.has_timed_out = true};
     pollfd poll_entry{.fd = socket, .events = events, .revents = 0};
+    auto const turn = may_be_cancelled() ? k_ask_interval.count() : 1 << 30;
     auto const ready_count =
-        poll_cancellable(poll_entry, static_cast<int>(std::min<long>(time_left.count(), 1 << 30)));
+        poll_cancellable(poll_entry, static_cast<int>(std::min<long>(time_left.count(), turn)));
     if (ready_count > 0) return;
+    throw_if_cancelled(origin);
     if (ready_count < 0 && errno != EINTR) throw broken{};
   }
 }
@@ -162,7 +166,7 @@ char const* to_string(helper_tool tool) noexcept
 void link_helper::send(bytes_view bytes, time_limit const& limit)
 {
   while (!bytes.empty()) {
-    wait_for(process_.socket(), POLLOUT, limit);
+    wait_for(process_.socket(), POLLOUT, limit, stage_of(tool_));
     auto const count =
         ::send(process_.socket(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (count < 0 && is_temporary(errno)) continue;
@@ -174,7 +178,7 @@ void link_helper::send(bytes_view bytes, time_limit const& limit)
 void link_helper::receive(std::span<std::byte> buffer, time_limit const& limit)
 {
   while (!buffer.empty()) {
-    wait_for(process_.socket(), POLLIN, limit);
+    wait_for(process_.socket(), POLLIN, limit, stage_of(tool_));
     auto const count = ::recv(process_.socket(), buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (count < 0 && is_temporary(errno)) continue;
     if (count <= 0) throw broken{.is_before_reply = is_busy_ && buffer.size() == k_message_header};

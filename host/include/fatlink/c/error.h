@@ -23,8 +23,19 @@ enum {
   FATLINK_ERROR_UNAVAILABLE =
       7,                    /**< a device, driver, nvJitLink, compiler or the helper is missing */
   FATLINK_ERROR_MEMORY = 8, /**< the host or a device lacks memory */
-  FATLINK_ERROR_DEFECT = 9  /**< an error in fatlink itself */
+  FATLINK_ERROR_DEFECT = 9, /**< an error in fatlink itself */
+  FATLINK_ERROR_CANCELLED = 10 /**< the caller cancelled the call */
 };
+
+/** Whether the caller cancels the call that asks; non-zero ends it with an error of kind CANCELLED.
+   It is called in the calling thread, and may call functions of this interface. */
+typedef int32_t (*fatlink_cancel_check)(void* context);
+/** From now on calls of this thread ask `check` about ten times a second while they wait for the
+   helper, which links and compiles, and while the reference device executes a kernel. They do not
+   while they wait for a GPU, whose kernels cannot be ended, and while they link in this process.
+   To cancel from a signal handler or another thread, let `check` read a flag that is set there.
+   NULL: they ask no more. */
+FATLINK_C_API void fatlink_set_cancel_check(fatlink_cancel_check check, void* context);
 
 /** Its kind. */
 FATLINK_C_API fatlink_error_kind fatlink_error_get_kind(fatlink_error const* error);
@@ -33,16 +44,16 @@ FATLINK_C_API char const* fatlink_error_stage(fatlink_error const* error);
 /** For programs: "missing-hook", "NVJITLINK_ERROR_PTX_COMPILE", "CUDA_ERROR_ILLEGAL_ADDRESS"; never
  * empty. */
 FATLINK_C_API char const* fatlink_error_code(fatlink_error const* error);
-/** One line: the file or value, then the cause; never empty. */
+/** One line without control characters: the file or value, then the cause; never empty. */
 FATLINK_C_API char const* fatlink_error_message(fatlink_error const* error);
-/** The file or value at fault; may be empty. */
+/** The file or value at fault, as the caller passed it; may be empty. */
 FATLINK_C_API char const* fatlink_error_input(fatlink_error const* error);
-/** The remedy, one line; may be empty. */
+/** The remedy, one line without control characters; may be empty. */
 FATLINK_C_API char const* fatlink_error_hint(fatlink_error const* error);
 /** The complete log of nvJitLink or a compiler; may be empty. */
 FATLINK_C_API char const* fatlink_error_log(fatlink_error const* error);
 /** The exit status of a program that ends with this error: 2 usage, 3 file, 4 link or compile
-   refused, 5 something is missing or a device failed, 70 a defect. */
+   refused, 5 something is missing or a device failed, 70 a defect, 130 cancelled. */
 FATLINK_C_API int32_t fatlink_error_exit_status(fatlink_error const* error);
 /** Frees an error; NULL is ignored. */
 FATLINK_C_API void fatlink_error_free(fatlink_error* error);

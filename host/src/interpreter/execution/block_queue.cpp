@@ -13,6 +13,7 @@
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cluster.hpp"
+#include "util/process/ask_to_cancel.hpp"
 #include "util/process/parallel.hpp"
 
 namespace fatlink::interpreter {
@@ -27,6 +28,7 @@ class block_queue {
 
   void work() noexcept
   {
+    ++working_;
     std::unique_ptr<cluster> current;
     auto state = block_state::ended;
     try {
@@ -37,7 +39,19 @@ class block_queue {
     }
     if (current != nullptr) executed_ += current->executed();
     std::lock_guard const lock(mutex_);
+    --working_;
     changed_.notify_all();
+  }
+
+  /// Waits for the other threads that work, and asks meanwhile whether the launch is cancelled.
+  void wait_for_others() noexcept
+  {
+    try {
+      std::unique_lock lock(mutex_);
+      while (working_ != 0) wait(lock);
+    } catch (...) {
+      fail(0, std::current_exception());
+    }
   }
 
   std::uint64_t result()
@@ -51,6 +65,7 @@ class block_queue {
   bool take(std::unique_ptr<cluster>& current, block_state state)
   {
     if (launch_.stop) return false;
+    detail::throw_if_cancelled(stage::device);
     if (state == block_state::ended) {
       if (current != nullptr) resident_ -= size_;
       return take_parked(current) || start_next(current) || wait_for_parked(current);
@@ -120,10 +135,20 @@ class block_queue {
     std::unique_lock lock(mutex_);
     while (!launch_.stop && resident_ != 0) {
       if (pop(current)) return true;
-      changed_.wait(lock);
+      wait(lock);
     }
     changed_.notify_all();
     return false;
+  }
+
+  /// Waits for a change. @throws cancelled_error
+  void wait(std::unique_lock<std::mutex>& lock)
+  {
+    if (!detail::may_be_cancelled()) return changed_.wait(lock);
+    changed_.wait_for(lock, detail::k_ask_interval);
+    lock.unlock();
+    detail::throw_if_cancelled(stage::device);
+    lock.lock();
   }
 
   void fail(std::uint64_t index, std::exception_ptr failure) noexcept
@@ -141,6 +166,7 @@ class block_queue {
   std::atomic<std::uint64_t> resident_ = 0;
   std::atomic<std::uint64_t> executed_ = 0;
   std::atomic<std::size_t> parked_count_ = 0;
+  std::atomic<unsigned> working_ = 0;  ///< threads in work()
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::unique_ptr<cluster>> parked_;
@@ -159,6 +185,7 @@ std::uint64_t run_blocks(launch_state const& launch)
   {
     auto const helpers = detail::start_helpers(threads - 1, work);
     work();
+    queue.wait_for_others();
   }
   return queue.result();
 }

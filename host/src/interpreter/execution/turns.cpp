@@ -10,6 +10,7 @@
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
+#include "util/process/ask_to_cancel.hpp"
 
 namespace fatlink::interpreter {
 namespace {
@@ -79,6 +80,7 @@ void warp::end_turn()
   turn_is_over_ = true;
   rotate_ = true;
   if (launch_->stop) throw stopped{};
+  detail::throw_if_cancelled(stage::device);
   if (launch_->budget == 0 || issued_ < launch_->budget || running_.lanes == 0) return;
   auto const& operations = running_.frame->code->operations;
   fail(fault::endless,

@@ -78,13 +78,18 @@ std::size_t utf8_size(std::string_view text)
   return character.is_valid ? character.size : 0;
 }
 
-std::string printable_line(std::string_view text)
+std::string one_line(std::string_view text)
 {
-  constexpr std::size_t k_longest = 100;
-  auto line = printable(text.substr(0, k_longest));
+  auto line = printable(text);
   std::replace_if(
       line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
   return line;
+}
+
+std::string printable_line(std::string_view text)
+{
+  constexpr std::size_t k_longest = 100;
+  return one_line(text.substr(0, k_longest));
 }
 
 }  // namespace fatlink::detail

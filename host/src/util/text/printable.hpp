@@ -15,8 +15,9 @@ std::string printable(std::string_view text);
 /// The size in bytes of the first character of `text`, which must not be empty; 0 if its first byte
 /// begins no valid UTF-8 (RFC 3629).
 std::size_t utf8_size(std::string_view text);
-/// The first 100 bytes of `text` on one line, for messages: as printable(), with spaces for tabs
-/// and newlines.
+/// `text` on one line: as printable(), with spaces for tabs and newlines.
+std::string one_line(std::string_view text);
+/// The first 100 bytes of `text` on one line, for messages.
 std::string printable_line(std::string_view text);
 
 }  // namespace fatlink::detail
