@@ -11,12 +11,16 @@ NAME = re.compile(r"\b(?:link_options|link_mode|image_kind|isolation|compile_opt
 NOT_IN_PYTHON = {"link_once_settings::wait_limit"}  # of several processes
 
 
-def names_in_texts():
-    """The names of C++ in the texts of the library."""
+def texts():
+    """The texts of the library."""
     for path in (pathlib.Path(SOURCE) / "host/src").rglob("*.cpp"):
         for first, second in LITERAL.findall(path.read_text()):
-            for name in NAME.findall(first + second):
-                yield name
+            yield first + second
+
+
+def names_in_texts():
+    """The names of C++ in them."""
+    return (name for text in texts() for name in NAME.findall(text))
 
 
 def in_python(message):
@@ -41,6 +45,13 @@ class Wording(PythonCase):
     def test_settings_name_the_function_that_sets_them(self):
         self.assertEqual(in_python("raise linker_settings::time_limit, or link in fewer threads at once"),
                          "raise fatlink.configure(link_time_limit_ms=…), or link in fewer threads at once")
+
+    def test_options_of_the_program_are_arguments(self):
+        self.assertEqual(in_python("add it with -I lib/a (compile_options::include_folders)"), "add it with include_folders='lib/a'")
+        self.assertEqual(in_python("a folder of -I (compile_options::include_folders); searched: x"),
+                         "a folder of include_folders=…; searched: x")
+        for name in (text for text in texts() if "(compile_options::" in text or "(link_options::" in text):
+            self.assertNotRegex(in_python(name), r"(?<![\w-])--?[A-Za-z][\w-]*(?= \w*=)")
 
     def test_modes_are_texts(self):
         self.assertEqual(in_python("or link in lto mode: link_mode::lto"), 'or link in lto mode: mode="lto"')

@@ -29,8 +29,11 @@ _NAMES = {
     "cpu_options::instruction_budget": 'fatlink.open_device("cpu", instruction_budget=…)',
 }
 _PATTERN = re.compile("|".join(map(re.escape, _NAMES)) + r"|\b(?:link_options|compile_options|live_settings)::(\w+)")
+# Options of the program, with their names in C++ behind them: "with -I lib (compile_options::include_folders)".
+_OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*(?: (?!\()([^\s()]+))? \((?:link|compile)_options::(\w+)\)")
 
 
 def in_python(message: str) -> str:
     """A message or hint with the names of the Python package."""
+    message = _OPTION.sub(lambda found: f"{found[2]}={found[1] and repr(found[1]) or '…'}", message)
     return _PATTERN.sub(lambda found: found[1] or _NAMES[found[0]], message)
