@@ -153,6 +153,17 @@ class Algorithms:
             numbers = (abs(self.numbers[:1000]) % 2).astype(name)
             self.assert_array(fatlink.reduce(self.arrays.array(numbers), "max"), numbers.max())
 
+    def test_sums_of_narrow_integers_are_those_of_the_framework(self):
+        for name in ("uint8", "int32"):
+            numbers = numpy.full(COUNT, 127, name)
+            array = self.arrays.array(numbers)
+            total = array.sum()
+            for result, expected in ((fatlink.reduce(array), total), (fatlink.scan(array), array.cumsum(0, dtype=total.dtype))):
+                self.assertEqual(result.dtype, expected.dtype)
+                self.assert_array(result, self.arrays.to_numpy(expected))
+            total = fatlink.reduce(array, dtype="float32")
+            self.assert_array(total, numpy.float32(COUNT * 127))
+
     def test_scan(self):
         self.assert_array(fatlink.scan(self.array), self.numbers.cumsum(dtype=numpy.float32))
         self.assert_array(fatlink.exclusive_scan(self.array, init=5), self.numbers.cumsum(dtype=numpy.float32) - self.numbers + 5)

@@ -51,6 +51,9 @@ class Arrays(NumpyCase):
     def test_that_overlap(self):
         self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[:-4], out=self.numbers[4:], says="overlaps in")
         self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, out=self.numbers, says="overlaps in")
+        numbers = numpy.zeros(16, numpy.float32)
+        self.assert_error(fatlink.UsageError, fatlink.map, numbers[4:8], op="scale_add", state=numbers[:2], out=numbers[:4],
+                          says="out overlaps state")
 
     def test_that_are_not_aligned_as_the_plan_states(self):
         self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[1:], says="not a multiple of 16 bytes",
