@@ -55,7 +55,7 @@ set_tests_properties(bench.build PROPERTIES FIXTURES_SETUP bench_kernels RUN_SER
 set_tests_properties(cli.test_bench.long PROPERTIES FIXTURES_REQUIRED bench_kernels)
 
 # Default tests at ten times the size or more.
-fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:Every/LargeArraysOf.*"
+fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:Every/LargeArraysOf.*:Limits.*"
   ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.arithmetic COMMAND cpu_tests "--gtest_filter=Cpu/Arithmetic.*" ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.algorithms COMMAND cpu_tests ENVIRONMENT FATLINK_TEST_SCALE=4

@@ -71,6 +71,7 @@ class FirstLaunch(BenchTest):
             self.assertEqual(row["launch_ms"] is None, not gpus())
             self.assertEqual(row["times_sooner"] is None, row["tiers"] == "lto")
 
+    @long_test  # the test above has the figures
     def test_is_shown_as_text(self):
         self.need_sm_90()
         text = self.fatlink("bench", *SHORT, *self.TIERED).stdout
@@ -206,6 +207,7 @@ class Forms(BenchTest):
                           "--transform", self.files / "right_90.cubin", says=["right_90.cubin holds no LTO-IR"],
                           hint="--allow-calls")
 
+    @long_test  # cli.test_link_options has the option
     def test_all_members_of_archives_are_linked_on_request(self):
         self.measure("right_lto.a", "--mode", "lto", "--whole-archive")
 
@@ -223,6 +225,7 @@ class Kernels(BenchTest):
         self.assert_fails(4, "bench", *SHORT, "--kernel", "other", says=["kernel other", "[unknown-kernel]"],
                           hint="kernels there are: apply_transform")
 
+    @long_test  # the test below names one of several
     def test_the_only_kernel_of_a_library_is_measured(self):
         library = self.compile("own", TWO_HOOKS)
         for hook in ("load", "store"):

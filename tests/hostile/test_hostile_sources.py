@@ -201,6 +201,7 @@ class HostileSources(CompileCase):
                 self.assertIn(error["code"], REFUSED)
         self.compile_next()
 
+    @long_test  # cli.test_compile_headers has too many names and a header that is too large
     def test_more_headers_than_the_limit(self):
         include = self.folder / "include"
         include.mkdir()

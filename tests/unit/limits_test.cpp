@@ -13,11 +13,14 @@
 #include "nvjitlink/link_input.hpp"
 #include "preflight/interface_queries.hpp"
 #include "ptx/parser.hpp"
+#include "test_scale.hpp"
 #include "verification/expression.hpp"
 
 using namespace fatlink;
 
 namespace {
+
+constexpr char k_long[] = "takes seconds; part 5 of the long tests runs it";
 
 std::string const k_version = ".version 9.0\n.target sm_75\n.address_size 64\n";
 
@@ -139,6 +142,7 @@ TEST(Limits, OfThePtxThatIsRead)
   expect_above_limit(calls + "}\n", "declares and calls more than 1048576 functions");
 }
 
+/// Alike: of the modules of an input, in the long tests.
 TEST(Limits, OfAllPtxEntriesOfAFatbinTogether)
 {
   auto const text = k_version + repeated(".visible .func f{}\n", 900'000);
@@ -158,6 +162,7 @@ TEST(Limits, OfAllPtxEntriesOfAFatbinTogether)
 
 TEST(Limits, OfAllModulesOfAnInputTogether)
 {
+  if (fixtures::scaled(1) == 1) GTEST_SKIP() << k_long;
   auto const text = k_version + repeated(".visible .func f{}\n", 900'000);
   fixtures::ar_archive archive;
   for (int i = 0; i < 5; ++i) archive.member("m" + std::to_string(i) + "/", text);
@@ -284,6 +289,11 @@ TEST(Limits, OfPtxOnTheReferenceDevice)
   expect_refused_by_device(body(64), "bodies with braces nested deeper than 64");
   expect_refused_by_device(".global .b8 a[1073741824];\n.const .b8 b[1];\n",
                            "more than 1 GiB of .global and .const variables in a module");
+}
+
+TEST(Limits, OfTheTokensOfPtxOnTheReferenceDevice)
+{
+  if (fixtures::scaled(1) == 1) GTEST_SKIP() << k_long;
   expect_refused_by_device(".global .b8 a[3] = {" + repeated("0,", (1 << 23) + 10) + "};\n",
                            "PTX of more than 16777216 tokens");
 }
