@@ -65,7 +65,9 @@ class registry {
     auto has_found_place = has_place();
     while (!has_found_place && time_limit::clock::now() < limit.end()) {
       throw_if_cancelled(stage_of(tool));
-      auto const turn = may_be_cancelled() ? std::min(limit.end(), time_limit::clock::now() + k_ask_interval) : limit.end();
+      auto const turn = may_be_cancelled()
+                            ? std::min(limit.end(), time_limit::clock::now() + k_ask_interval)
+                            : limit.end();
       has_found_place = has_lease_ended_->wait_until(lock, turn, has_place);
     }
     if (!has_found_place)

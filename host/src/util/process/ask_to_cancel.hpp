@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code that takes long does to be cancelled: see fatlink/cancel_check.hpp. Unlike the cancellation of a thread
-// (cancellation.hpp), the thread goes on, with an exception.
+// What code that takes long does to be cancelled: see fatlink/cancel_check.hpp. Unlike the
+// cancellation of a thread (cancellation.hpp), the thread goes on, with an exception.
 #pragma once
 
 #include <chrono>

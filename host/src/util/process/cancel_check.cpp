@@ -15,7 +15,8 @@ std::int32_t ask(void* function)
 
 }  // namespace
 
-cancel_check::cancel_check(std::function<bool()> is_cancelled) : is_cancelled_(std::move(is_cancelled))
+cancel_check::cancel_check(std::function<bool()> is_cancelled)
+    : is_cancelled_(std::move(is_cancelled))
 {
   auto const previous = detail::set_cancel_function({.function = ask, .context = &is_cancelled_});
   previous_ = previous.function;
