@@ -64,7 +64,9 @@ class registry {
     auto const has_place = [&] { return leases_ < most_leases(); };
     auto has_found_place = has_place();
     while (!has_found_place && time_limit::clock::now() < limit.end()) {
+      lock.unlock();  // what is asked may link
       throw_if_cancelled(stage_of(tool));
+      lock.lock();
       auto const turn = may_be_cancelled()
                             ? std::min(limit.end(), time_limit::clock::now() + k_ask_interval)
                             : limit.end();
