@@ -55,6 +55,17 @@ class TestsComponent(unittest.TestCase):
         # Print each reason once.
         self.assertEqual(said.count("compiles, and FATLINK_NVCC names no nvcc"), 1, said)
 
+    def test_those_of_python_need_no_cuda(self):
+        """They run, or skip with the reason, where there is neither nvJitLink nor a compiler, with NumPy and without it."""
+        nothing = {f"FATLINK_{name}": "/nowhere.so" for name in ("NVJITLINK", "NVRTC", "LIBNVVM")}
+        (self.folder / "without" / "numpy").mkdir(parents=True)
+        (self.folder / "without" / "numpy" / "__init__.py").write_text("raise ImportError('there is no NumPy')\n")
+        for env in (nothing, nothing | {"PYTHONPATH": str(self.folder / "without")}):
+            with self.subTest(numpy="PYTHONPATH" not in env):
+                said, counts = self.run_tests("python", env=env)
+                self.assertEqual(counts["python"][1], 0, said)
+                self.assertGreater(counts["python"][0], 40)
+
     def test_a_damaged_fixture_fails_and_is_named(self):
         fixture = self.tests / "fixtures" / "several.fatbin"
         whole = fixture.read_bytes()

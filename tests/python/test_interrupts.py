@@ -17,6 +17,7 @@ class Stop(Exception):
 class Interrupts(NumpyCase):
     def setUp(self):
         super().setUp()
+        self.need_nvrtc()
         self.x = numpy.ones(10, numpy.float32)
         self.device = fatlink.open_device("cpu", instruction_budget=2**64 - 1)
 

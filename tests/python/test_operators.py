@@ -23,12 +23,6 @@ class OperatorCase(NumpyCase):
         super().setUp()
         self.numbers = (numpy.arange(300) % 17 - 8).astype(numpy.float32)
 
-    def need_nvrtc(self):
-        try:
-            fatlink.compile("", name="empty.cu")
-        except fatlink.UnavailableError as cause:
-            self.skipTest(str(cause))
-
 
 class Names(OperatorCase):
     def test_of_an_installed_operator(self):

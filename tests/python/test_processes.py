@@ -17,6 +17,7 @@ SECONDS = 240
 
 class Threads(NumpyCase):
     def test_run_algorithms_at_once(self):
+        self.need_links_and_compiles()
         numbers = numpy.arange(1000, dtype=numpy.float32)
         expected = {"add": 499500, "max": 999, "min": 0, "abs_max": 999}
         names = list(expected)
@@ -82,6 +83,7 @@ class Forks(NumpyCase):
         assert fatlink.reduce(self.numbers) == 499500
 
     def test_after_import(self):
+        self.need_links_and_compiles()
         self.run_in_child(self.check_sum)
 
     def test_after_use_of_the_reference_device(self):

@@ -46,6 +46,7 @@ class Wording(PythonCase):
         self.assertEqual(in_python("raise linker_settings::time_limit, or link in fewer threads at once"),
                          "raise fatlink.configure(link_time_limit_ms=…), or link in fewer threads at once")
 
+    @unittest.skipUnless(SOURCE, "needs the sources of the library")
     def test_options_of_the_program_are_arguments(self):
         self.assertEqual(in_python("add it with -I lib/a (compile_options::include_folders)"), "add it with include_folders='lib/a'")
         self.assertEqual(in_python("a folder of -I (compile_options::include_folders); searched: x"),
