@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/fatbin.hpp"
 
-#include <map>
+#include <atomic>
 #include <mutex>
 #include <utility>
+#include <variant>
 
 #include "cubin/cubin.hpp"
 #include "fatbin/declaration_count.hpp"
@@ -14,6 +15,7 @@
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
+#include "util/process/made_once.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -99,6 +101,12 @@ char const* to_string(compression method) noexcept
 struct fatbin::contents {
   /// Counts the declarations of `entry`. @throws format_error above-limit.
   void add_declarations(fatbin_entry const& entry, std::size_t count) const;
+  /// Of an entry that another thread counted, too.
+  void remove_declarations(std::size_t count) const noexcept
+  {
+    declarations -= count;
+    if (declarations_of_input) declarations_of_input->value -= count;
+  }
 
   std::string name;
   byte_buffer bytes;
@@ -107,19 +115,16 @@ struct fatbin::contents {
   mutable std::once_flag hashed;
   mutable digest256 digest{};
   // Not std::call_once(): an exception in it ends a program whose unwinder is linked statically.
-  mutable std::mutex identifying;
-  mutable bool is_identified = false;
-  mutable std::optional<fatlink::ident> ident;
-  mutable std::mutex reading;
-  mutable std::map<fatbin_entry const*, detail::entry_facts> facts;  ///< of the entries read so far
-  mutable std::size_t declarations = 0;                              ///< in `facts`
+  mutable detail::made_once<std::monostate, std::optional<fatlink::ident>> ident;
+  mutable detail::made_once<fatbin_entry const*, detail::entry_facts>
+      facts;                                                 ///< of the entries read so far
+  mutable std::atomic<std::size_t> declarations = 0;         ///< in `facts`
   std::shared_ptr<declaration_count> declarations_of_input;  ///< null: it is no module of an input
 };
 
 void fatbin::contents::add_declarations(fatbin_entry const& entry, std::size_t count) const
 {
-  declarations += count;
-  if (declarations > limits::k_fatbin_declarations)
+  if ((declarations += count) > limits::k_fatbin_declarations)
     fail_declarations(entry, name, "its entries",
                       "split it into several fatbins, each with fewer architectures or sources");
   if (declarations_of_input &&
@@ -202,12 +207,11 @@ std::vector<fatbin_entry> const& fatbin::entries() const noexcept
 
 std::optional<ident> const& fatbin::ident() const
 {
-  std::lock_guard const lock(contents_->identifying);
-  if (contents_->is_identified) return contents_->ident;
+  if (auto const* known = contents_->ident.find({})) return *known;
+  std::optional<fatlink::ident> first;
   for (auto const& entry : contents_->entries)
-    if (!contents_->ident) contents_->ident = entry.ident();
-  contents_->is_identified = true;
-  return contents_->ident;
+    if (!first) first = entry.ident();
+  return *contents_->ident.keep({}, std::move(first)).first;
 }
 
 ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
@@ -218,12 +222,13 @@ ptx_interface const& fatbin::interface(fatbin_entry const& entry) const
 detail::entry_facts const& entry_access::facts_of(fatbin const& file, fatbin_entry const& entry)
 {
   auto const& contents = *file.contents_;
-  std::lock_guard const lock(contents.reading);
-  auto const position = contents.facts.find(&entry);
-  if (position != contents.facts.end()) return position->second;
+  if (auto const* known = contents.facts.find(&entry)) return *known;
   auto facts = read_facts(entry, contents.name);
-  contents.add_declarations(entry, count_declarations(facts.interface));
-  return contents.facts.emplace(&entry, std::move(facts)).first->second;
+  auto const count = count_declarations(facts.interface);
+  contents.add_declarations(entry, count);
+  auto const [kept, is_new] = contents.facts.keep(&entry, std::move(facts));
+  if (!is_new) contents.remove_declarations(count);
+  return *kept;
 }
 
 fatbin_entry const* fatbin::find(entry_kind kind, target link_target) const noexcept
