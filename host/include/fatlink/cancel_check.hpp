@@ -16,8 +16,8 @@ namespace FATLINK_API fatlink {
 /// true. Checks nest: the newest one is asked.
 class cancel_check {
  public:
-  /// `is_cancelled` is called in this thread, within calls of fatlink, whose exception passes what
-  /// it throws.
+  /// `is_cancelled` is called in this thread, within calls of fatlink. What it throws leaves the
+  /// call that asked.
   explicit cancel_check(std::function<bool()> is_cancelled);
   ~cancel_check();
   cancel_check(cancel_check const&) = delete;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
 from . import _calls, _forks, _settings
-from ._devices import as_device, device_at
 from ._arguments import attribute, shown
 from ._compiling import compile
+from ._devices import as_device, device_at
 from ._element_types import SIZES, ElementType, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._linking import mode_number
@@ -170,8 +170,11 @@ def result_type(dtype):
     """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX."""
     if dtype.__class__ is ElementType:
         return dtype
-    names = (dtype, attribute(dtype, "name"), attribute(dtype, "__name__"), shown(dtype).removeprefix("torch."))
-    element = number_type(next(name for name in names if isinstance(name, str)))
+    name = dtype
+    if not isinstance(dtype, str):
+        names = (attribute(dtype, "name"), attribute(dtype, "__name__"), shown(dtype).removeprefix("torch."))
+        name = next(name for name in names if isinstance(name, str))
+    element = number_type(name)
     if element is None:
         raise _not_a_type(dtype)
     return element

@@ -114,8 +114,8 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
     return source.kind.result(result.array) if out is None else out
 
 
-def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None, out: Array | None = None,
-                     stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
+def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None,
+                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
     CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_".
     The operator states the type of its results; a `dtype` that is another one is refused."""

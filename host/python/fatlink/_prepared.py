@@ -169,7 +169,8 @@ class PreparedPlan(Handle):
         self.require_usable()
         structs, count = self.sizes(names, entries)
         values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
-        raise_error(self._function("extents")(self, structs, count, encode(array, "the name of an array"), values, 8, ctypes.byref(dimensions)))
+        name = encode(array, "the name of an array")
+        raise_error(self._function("extents")(self, structs, count, name, values, 8, ctypes.byref(dimensions)))
         return tuple(values[:dimensions.value])
 
     def scratch_bytes(self, names, entries) -> int:
@@ -204,6 +205,7 @@ class Prepared(PreparedPlan):
 
     @property
     def image_bytes(self) -> int:
+        """The size of the image, which is not copied."""
         count = ctypes.c_size_t()
         c.image_bytes(c.plan_image(self), ctypes.byref(count))
         return count.value
@@ -226,7 +228,9 @@ class LivePrepared(PreparedPlan):
 
 def _explained(error):
     """An error of a call with a hint about arrays instead of memory; what a handler of a signal raised as it is."""
-    if isinstance(error, Error) and error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
+    if not isinstance(error, Error):
+        return error
+    if error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
         error.hint = ("copy the array (x.clone() of PyTorch, x.copy() of NumPy and CuPy), or pass a slice that begins at a "
                       "multiple of as many bytes")
     return error

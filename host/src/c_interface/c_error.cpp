@@ -2,7 +2,7 @@
 #include "c_interface/error_object.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/struct_output.hpp"
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 
 void fatlink_set_cancel_check(fatlink_cancel_check check, void* context)
 {

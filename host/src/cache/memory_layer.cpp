@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/memory_layer.hpp"
 
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 
 namespace fatlink::cache {
 namespace {

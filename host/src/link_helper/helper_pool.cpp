@@ -14,7 +14,7 @@
 
 #include "link_helper/fail_without_helper.hpp"
 #include "link_helper/idle_time.hpp"
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
 

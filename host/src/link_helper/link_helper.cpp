@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "link_helper/fail_without_helper.hpp"
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 #include "util/process/cancellation.hpp"
 #include "util/text/format.hpp"
 

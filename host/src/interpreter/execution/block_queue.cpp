@@ -13,7 +13,7 @@
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cluster.hpp"
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 #include "util/process/parallel.hpp"
 
 namespace fatlink::interpreter {

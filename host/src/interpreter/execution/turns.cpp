@@ -10,7 +10,7 @@
 
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/warp.hpp"
-#include "util/process/ask_to_cancel.hpp"
+#include "util/process/cancel_check.hpp"
 
 namespace fatlink::interpreter {
 namespace {
