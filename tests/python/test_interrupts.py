@@ -17,7 +17,7 @@ class Stop(Exception):
 class Interrupts(NumpyCase):
     def setUp(self):
         super().setUp()
-        self.need_nvrtc()
+        self.need_links_and_compiles()
         self.x = numpy.ones(10, numpy.float32)
         self.device = fatlink.open_device("cpu", instruction_budget=2**64 - 1)
 

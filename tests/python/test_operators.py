@@ -134,7 +134,6 @@ class Structs(OperatorCase):
 
     def test_with_other_names_are_used_by_position(self):
         self.assert_positions_are_used("argmax")
-        self.need_nvrtc()
         self.assert_positions_are_used(self.SOURCE)
 
     def test_with_fields_of_other_types_or_in_another_order(self):
@@ -143,14 +142,12 @@ class Structs(OperatorCase):
         for dtype in others:
             self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records.view(dtype), "argmax", init=b"\0" * 8,
                               says=f"argmax takes {{value: float32, index: int32}}, but x is an array of {{{dtype[0][0]}: ")
-        self.need_nvrtc()
         for dtype in others:
             self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.records.view(dtype), self.SOURCE, init=b"\0" * 8,
                               code="wrong-operator", says=("x has the fields {", "but the struct of the CUDA source has others, at "),
                               hint="with the fields of the dtype")
 
     def test_in_a_file(self):
-        self.need_nvrtc()
         path = self.folder / "best.cu"
         path.write_text(self.SOURCE)
         self.assertEqual(fatlink.reduce(self.records, path, init=(-9, -1))["index"], self.largest)
@@ -158,7 +155,6 @@ class Structs(OperatorCase):
                           init=b"\0" * 8, says=f"but the struct of {path} has others, at index")
 
     def test_with_structs_and_arrays_inside(self):
-        self.need_nvrtc()
         source = ("struct point { float x, y; };\nstruct part { point at; short ids[2]; bool used; };\n"
                   "FATLINK_KEEP(part, p) { return p.at.y > 0 && p.ids[1] == 7 && p.used; }")
         inner = [("x", "f4"), ("y", "f4")]
@@ -169,7 +165,6 @@ class Structs(OperatorCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.select, other, source, says="has others, at at.y")
 
     def test_of_results(self):
-        self.need_nvrtc()
         pairs = numpy.ones(3, [("v", "f4"), ("i", "i4")])
         out = numpy.zeros(3, [("i", "i4"), ("v", "f4")])
         fatlink.map(pairs, op=self.SWAP, out=out)
@@ -179,12 +174,10 @@ class Structs(OperatorCase):
                               says="out has the fields {v: float32 at 0, i: int32 at 4}, but the struct of", hint="pass out=")
 
     def test_without_stated_types_are_not_compared(self):
-        self.need_nvrtc()
         source = 'extern "C" __device__ bool keep(fatlink_element x, void const*) { return x.words[0] != 0; }'
         self.assert_error(fatlink.UsageError, fatlink.select, self.records, source, says="is not known", hint="FATLINK_ELEMENT")
 
     def test_whose_source_does_not_compile(self):
-        self.need_nvrtc()
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.records, self.SOURCE.replace("? b", "? c"),
                                   init=(0, 0), says="operator.cu:2")
         self.assertNotIn("fatlink_fields", error.log)
@@ -193,8 +186,6 @@ class Structs(OperatorCase):
         swapped = numpy.zeros((), [("index", "i4"), ("value", "f4")])
         swapped["index"], swapped["value"] = 3, 99
         for operator in ("argmax", self.SOURCE):
-            if operator != "argmax":
-                self.need_nvrtc()
             for init in ((99, 3), [99.0, 3], {"index": 3, "value": 99}, swapped[()], swapped):
                 self.assertEqual(fatlink.reduce(self.records, operator, init=init).tolist(), (99.0, 3))
             for init, says in (((1,), "it has 1 fields, not 2"), ({"value": 1, "place": 2}, "'index'"), ((1, "z"), "'z'")):
@@ -215,7 +206,6 @@ class Dtypes(OperatorCase):
             self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
                               hint="leave dtype= out")
         self.assert_equal_arrays(fatlink.map(self.numbers, op="square", dtype="float32"), self.numbers ** 2)
-        self.need_nvrtc()
         self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="FATLINK_MAP1(float, float, x) { return x; }",
                           dtype="int32", says="dtype is int32, but the CUDA source makes float32")
 
@@ -231,14 +221,12 @@ class Files(OperatorCase):
             self.assertEqual(fatlink.reduce(self.numbers, path, init=-9), 8)
 
     def test_of_a_source(self):
-        self.need_nvrtc()
         path = self.folder / "sum.cu"
         (self.folder / "plus.cuh").write_text("__device__ float plus(float a, float b) { return a + b; }")
         path.write_text('#include "plus.cuh"\nFATLINK_COMBINE(float, a, b) { return plus(a, b); }\n')
         self.assertEqual(fatlink.reduce(self.numbers, path, init=0), self.numbers.sum())
 
     def test_that_are_replaced_take_effect_at_once(self):
-        self.need_nvrtc()
         source, fatbin = self.folder / "op.cu", self.folder / "op.fatbin"
         for name, expected in (("add", self.numbers.sum()), ("max", 8)):
             source.write_text("FATLINK_COMBINE(float, a, b) { return %s; }" % ("a + b" if name == "add" else "fmaxf(a, b)"))
@@ -272,7 +260,6 @@ class Files(OperatorCase):
 class Sources(OperatorCase):
     def setUp(self):
         super().setUp()
-        self.need_nvrtc()
 
     def test_reduce(self):
         self.assertEqual(fatlink.reduce(self.numbers, SUM, init=0), self.numbers.sum())
@@ -525,7 +512,6 @@ class PythonFunctionsWithoutNumba(OperatorCase):
 class PythonFunctions(OperatorCase):
     def setUp(self):
         super().setUp()
-        self.need_nvrtc()
         self.enterContext(warnings.catch_warnings()) if hasattr(self, "enterContext") else None
         warnings.simplefilter("ignore")
 
