@@ -284,6 +284,64 @@ class ConstantMemory(SymbolsTest):
         self.assert_links(library, self.compile("transform", TRANSFORM.format("x")))
 
 
+class KernelResources(SymbolsTest):
+    """48 KiB of static shared memory for a kernel and all functions that it reaches; registers under launch bounds."""
+
+    SHARED = "__shared__ float t[{}]; t[threadIdx.x & 31] = {}; __syncthreads(); return t[threadIdx.x & 30];"
+    CALLEE = "__device__ __noinline__ float own(float x) {{ " + SHARED + " }}\n"
+
+    HEAVY = """extern "C" __device__ float user_transform(float x) {
+float a[64], s = 0;
+#pragma unroll
+for (int i = 0; i < 64; ++i) a[i] = x * (i + 1) + i;
+#pragma unroll
+for (int r = 0; r < 6; ++r)
+#pragma unroll
+  for (int i = 0; i < 64; ++i) a[i] = a[i] * a[(i * 7 + r + 1) % 64] + a[(i * 13 + r + 5) % 64] * 0.001F;
+#pragma unroll
+for (int i = 0; i < 64; ++i) s += a[i];
+return s; }"""
+
+    def library(self, elements, call="user_transform(own(in[i]))"):
+        return self.compile("library", self.CALLEE.format(elements, "x") + KERNEL.format(call))
+
+    def transform(self, elements):
+        return self.compile("transform", f"{TRANSFORM.split('{')[0]}{{ {self.SHARED.format(elements, 'x')} }}")
+
+    def test_shared_memory_of_two_inputs_is_refused_before_the_link_fails(self):
+        library, transform = self.library(7000), self.transform(6000)
+        says = ["kernel apply_transform reaches 52000 bytes of __shared__ variables, above 49152, the limit",
+                "library.fatbin has 28000", "user_transform of ", "transform.fatbin has 24000"]
+        checked = self.fatlink("check", "--mode", "ptx", library, transform, status=4).stdout
+        for text in says + ["[kernel-resources]", "dynamic shared memory"]:
+            self.assertIn(text, checked)
+        checked = self.fatlink("check", "--mode", "lto", library, transform).stdout
+        self.assertIn("the link fails unless optimisation removes some [kernel-resources]", checked)
+        for mode, status in (("ptx", 4), ("lto", 4)):
+            self.fatlink("link", "--no-cache", "--target", "sm_90", "--mode", mode, "-o", "o.cubin", library, transform, status=status)
+
+    def test_shared_memory_may_have_the_limit(self):
+        library, transform = self.library(6288), self.transform(6000)
+        self.assertNotIn("kernel-resources", self.fatlink("check", "--mode", "ptx", library, transform).stdout)
+        self.fatlink("link", "--no-cache", "--target", "sm_90", "--mode", "ptx", "-o", "o.cubin", library, transform)
+
+    def test_shared_memory_that_no_kernel_reaches_does_not_count(self):
+        library, transform = self.library(7000, "user_transform(in[i])"), self.transform(6000)
+        self.assertNotIn("kernel-resources", self.fatlink("check", "--mode", "ptx", library, transform).stdout)
+        self.fatlink("link", "--no-cache", "--target", "sm_90", "--mode", "ptx", "-o", "o.cubin", library, transform)
+
+    def test_registers_under_launch_bounds_are_refused_in_sass_mode(self):
+        library = self.compile("library", KERNEL.format("user_transform(in[i])").replace(
+            "__global__ void", "__global__ void __launch_bounds__(1024, 2)"), "-rdc=true", "-arch=sm_90")
+        heavy = self.compile("heavy", self.HEAVY, "-rdc=true", "-arch=sm_90")
+        light = self.compile("light", self.HEAVY, "-rdc=true", "-arch=sm_90", "-maxrregcount=32")
+        checked = self.fatlink("check", "--mode", "sass", library, heavy, status=4).stdout
+        self.assertRegex(checked, r"kernel apply_transform of \S+library.fatbin may use 32 registers, .* calls user_transform of "
+                                  r"\S+heavy.fatbin, which uses \d+ \[kernel-resources\]")
+        self.assertIn("compile user_transform with -maxrregcount=32", checked)
+        self.fatlink("link", "--no-cache", "--target", "sm_90", "--mode", "sass", "-o", "o.cubin", library, light)
+
+
 PTX_HEAD = ".version 8.0\n.target {}\n.address_size 64\n"
 PTX_HALF = (".visible .func (.param .b32 r) user_transform(.param .b32 x) {{ .reg .f32 %f<3>; ld.param.{0} %f1, [x]; "
             "mul.f32 %f2, %f1, 0f3F000000; st.param.{0} [r], %f2; ret; }}\n")

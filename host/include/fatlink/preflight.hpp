@@ -52,6 +52,7 @@ enum class finding_id {
   unpassed_argument,   ///< an argument that calls leave out because a default does not use it
   compared_by_link,    ///< a replaced inline function, whose type only the link can compare
   constant_memory,     ///< more __constant__ variables than a link takes
+  kernel_resources,    ///< more shared memory or registers than a kernel with its callees may use
   // inputs without effect
   removed_functions,  ///< nvcc removed every device function
   no_definition,      ///< defines no function that other inputs can call

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -108,6 +109,9 @@ struct ptx_interface {
   std::vector<std::string> hidden = {};
   std::vector<ptx_variable> variables = {};           ///< .visible, .weak and .common definitions
   std::vector<ptx_variable> external_variables = {};  ///< .extern, not defined in this module
+  /// Bytes of all __shared__ variables with a size, private ones and those of functions included.
+  /// Not known for a cubin.
+  std::uint64_t shared_bytes = 0;
 };
 
 /// Reads the interface of the module `ptx`, which messages call `name`. The time is proportional to

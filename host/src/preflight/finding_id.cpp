@@ -37,6 +37,7 @@ constexpr std::array k_ids{
     named_id{finding_id::unpassed_argument, "unpassed-argument"},
     named_id{finding_id::compared_by_link, "compared-by-link"},
     named_id{finding_id::constant_memory, "constant-memory"},
+    named_id{finding_id::kernel_resources, "kernel-resources"},
     named_id{finding_id::removed_functions, "removed-functions"},
     named_id{finding_id::no_definition, "no-definition"},
     named_id{finding_id::unused_input, "unused-input"},

@@ -98,6 +98,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_variables(described, symbols, findings);
   detail::check_variable_types(symbols, findings);
   detail::check_constant_memory(described, request, findings);
+  detail::check_kernel_resources(described, request, findings);
   detail::check_definitions(described, findings);
   detail::check_unused(described, symbols, findings);
   detail::check_replacements(described, symbols, request, findings);

@@ -113,6 +113,13 @@ void check_variable_types(symbol_index const& symbols, std::vector<finding>& fin
 void check_constant_memory(preflight_inputs const& inputs, preflight_request const& request,
                            std::vector<finding>& findings);
 
+// kernel_resources.cpp: kernels with the functions of other inputs that they call
+
+/// kernel-resources: static shared memory from PTX, an error in ptx mode and a warning in lto mode,
+/// which may remove some; registers from cubins.
+void check_kernel_resources(preflight_inputs const& inputs, preflight_request const& request,
+                            std::vector<finding>& findings);
+
 // definitions.cpp: inputs and definitions without effect
 
 /// "(b32) f(b32), (b32) g(b32)"; after three of them "and 2 more".

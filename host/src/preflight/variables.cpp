@@ -8,6 +8,7 @@
 #include "preflight/interface_queries.hpp"
 #include "preflight/symbol_index.hpp"
 #include "ptx/ptx_accesses.hpp"
+#include "ptx/ptx_variables.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -55,18 +56,6 @@ finding make_missing_variable(name_search& unclaimed, variable_symbol const& sym
           .message = detail::format("{} declares {}, which no input defines",
                                     symbol.input->file->name(), to_string(variable)),
           .hint = advise_on_variable(unclaimed, group, variable)};
-}
-
-/// Bytes of `variable` as far as its type's name tells: 0 where it does not.
-unsigned long bytes_of(ptx_variable const& variable)
-{
-  auto const dot = variable.type.find('.');  // of v4.f32
-  auto const scalar = dot == std::string::npos ? variable.type : variable.type.substr(dot + 1);
-  unsigned long const lanes = dot == std::string::npos ? 1 : variable.type[1] == '2' ? 2 : 4;
-  for (auto const bits : {8UL, 16UL, 32UL, 64UL, 128UL})
-    if (scalar.size() > 1 && scalar.substr(1) == std::to_string(bits))
-      return bits / 8 * lanes * std::max(variable.count, 1UL);
-  return 0;
 }
 
 /// A float and an integer. Arrays and structs are bytes, which tell neither.

@@ -19,12 +19,6 @@ using code_map = std::map<std::string, std::string, std::less<>>;
 /// as long as a module.
 constexpr unsigned k_deepest = 64;
 
-struct code_definition {
-  std::string_view text;  ///< from .func, .entry or the state space to the end
-  bool has_linkage = false;
-  bool is_kernel = false;
-};
-
 /// Splits a module into its definitions.
 class definition_reader {
  public:
@@ -34,7 +28,7 @@ class definition_reader {
     next();
   }
 
-  std::map<std::string_view, code_definition> read()
+  std::map<std::string_view, ptx_definition> read()
   {
     while (token_.kind != ptx::token_kind::end) read_statement();
     return std::move(definitions_);
@@ -81,7 +75,7 @@ class definition_reader {
     }
   }
 
-  void add(std::string_view name, code_definition definition, bool is_declaration)
+  void add(std::string_view name, ptx_definition definition, bool is_declaration)
   {
     has_linkage_ = false;
     if (!is_declaration && !name.empty()) definitions_.try_emplace(name, definition);
@@ -103,7 +97,7 @@ class definition_reader {
   ptx_source source_;  ///< for messages
   ptx::token token_;
   bool has_linkage_ = false;
-  std::map<std::string_view, code_definition> definitions_;
+  std::map<std::string_view, ptx_definition> definitions_;
 };
 
 /// The name without the number that a link added: "f" of "f_$_1", "$str" of "$str$2".
@@ -246,7 +240,7 @@ class copied_values {
 /// Writes definitions as comparable text.
 class code_writer {
  public:
-  code_writer(std::map<std::string_view, code_definition> definitions, name_scope scope)
+  code_writer(std::map<std::string_view, ptx_definition> definitions, name_scope scope)
       : definitions_(std::move(definitions)), scope_(scope)
   {
     for (auto const& [name, definition] : definitions_)
@@ -263,13 +257,13 @@ class code_writer {
   }
 
  private:
-  [[nodiscard]] bool is_private(std::string_view name, code_definition const& definition) const
+  [[nodiscard]] bool is_private(std::string_view name, ptx_definition const& definition) const
   {
     if (scope_ == name_scope::module) return !definition.has_linkage;
     return name.starts_with('$') || renamed_.contains(name);
   }
 
-  std::string write(std::string_view name, code_definition const& definition)
+  std::string write(std::string_view name, ptx_definition const& definition)
   {
     return function_text(*this, name, definition.text).write();
   }
@@ -336,7 +330,7 @@ class code_writer {
   };
 
   /// The digest of what `name` defines, in place of its name.
-  std::string const& digest_of(std::string_view name, code_definition const& definition)
+  std::string const& digest_of(std::string_view name, ptx_definition const& definition)
   {
     auto const [entry, is_new] = digests_.try_emplace(name, "(recursive)");
     if (is_new && depth_ < k_deepest) {
@@ -348,7 +342,7 @@ class code_writer {
     return entry->second;
   }
 
-  std::map<std::string_view, code_definition> definitions_;
+  std::map<std::string_view, ptx_definition> definitions_;
   name_scope scope_;
   std::set<std::string_view> renamed_;
   std::map<std::string_view, std::string> digests_;
@@ -357,9 +351,15 @@ class code_writer {
 
 }  // namespace
 
+std::map<std::string_view, ptx_definition> read_ptx_definitions(std::string_view ptx,
+                                                                std::string_view name)
+{
+  return definition_reader(ptx, name).read();
+}
+
 code_map read_ptx_code(std::string_view ptx, std::string_view name, name_scope scope)
 {
-  return code_writer(definition_reader(ptx, name).read(), scope).write();
+  return code_writer(read_ptx_definitions(ptx, name), scope).write();
 }
 
 std::string_view read_ptx_origin(std::string_view ptx) noexcept

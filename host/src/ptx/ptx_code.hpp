@@ -18,6 +18,18 @@ enum class name_scope {
            ///< link changed because two inputs had them (f and f_$_1), and strings ($str)
 };
 
+/// A function, kernel or variable of a module.
+struct ptx_definition {
+  std::string_view text;  ///< from .func, .entry or the state space to the end
+  bool has_linkage = false;
+  bool is_kernel = false;
+};
+
+/// The definitions of a module by name; the texts point into `ptx`. Functions that are only
+/// declared are left out. @throws file_error `ptx` ends inside a definition; names `name`.
+std::map<std::string_view, ptx_definition> read_ptx_definitions(std::string_view ptx,
+                                                                std::string_view name);
+
 /// By name: the code of the functions, kernels and variables that the module defines under names
 /// that mean the same elsewhere; of linked PTX, not of kernels, for which nvJitLink chooses other
 /// instructions in another order. A name that does not is replaced by the digest of its code.

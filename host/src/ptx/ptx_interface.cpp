@@ -75,12 +75,18 @@ class interface_reader {
     for (auto& variable : read_variables(source_, space)) {
       count_declarations(1);
       variable.is_weak = linkage_ == linkage::weak;
+      if (linkage_ != linkage::external) count_shared(variable);
       if (linkage_ == linkage::external)
         interface_.external_variables.push_back(std::move(variable));
       else if (linkage_ != linkage::internal)
         interface_.variables.push_back(std::move(variable));
     }
     linkage_ = linkage::internal;
+  }
+
+  void count_shared(ptx_variable const& variable)
+  {
+    if (variable.space == "shared") interface_.shared_bytes += detail::bytes_of(variable);
   }
 
   void skip_block()
@@ -167,6 +173,11 @@ class interface_reader {
       if (source_.at_end()) source_.fail("ends inside a block");
       auto const word = source_.next();
       if (source_.skip_unterminated(word)) continue;
+      if (word == ".shared" && statement.empty()) {
+        for (auto const& variable : detail::read_variables(source_, "shared"))
+          count_shared(variable);
+        continue;
+      }
       depth += word == "{" ? 1 : word == "}" ? -1 : 0;
       if (word == ";") {
         accesses_.read_statement(statement);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/ptx_variables.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -78,6 +79,18 @@ std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view sp
     while (source.peek() == "[") read_dimension(source, variable);
   } while (skip_initializer(source));
   return variables;
+}
+
+std::uint64_t bytes_of(ptx_variable const& variable)
+{
+  if (variable.is_unsized) return 0;
+  auto const dot = variable.type.find('.');  // of v4.f32
+  auto const scalar = dot == std::string::npos ? variable.type : variable.type.substr(dot + 1);
+  std::uint64_t const lanes = dot == std::string::npos ? 1 : variable.type[1] == '2' ? 2 : 4;
+  for (auto const bits : {8UL, 16UL, 32UL, 64UL, 128UL})
+    if (scalar.size() > 1 && scalar.substr(1) == std::to_string(bits))
+      return bits / 8 * lanes * std::max(variable.count, 1UL);
+  return 0;
 }
 
 }  // namespace fatlink::detail
