@@ -54,6 +54,13 @@ fatlink_long_test(bench.build COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINA
 set_tests_properties(bench.build PROPERTIES FIXTURES_SETUP bench_kernels RUN_SERIAL ON)
 set_tests_properties(cli.test_bench.long PROPERTIES FIXTURES_REQUIRED bench_kernels)
 
+# The reference device as compiled without vectorisation. By default: whole warps are compared with single lanes.
+fatlink_long_test(scaled.build_scalar_forms
+  COMMAND "${CMAKE_COMMAND}" --build "${PROJECT_BINARY_DIR}" --target scalar_forms)
+fatlink_long_test(scaled.scalar_forms COMMAND cpu_tests "--gtest_filter=InstructionForms.*")
+set_tests_properties(scaled.build_scalar_forms PROPERTIES FIXTURES_SETUP scalar_forms RUN_SERIAL ON)
+set_tests_properties(scaled.scalar_forms PROPERTIES FIXTURES_REQUIRED scalar_forms)
+
 # Default tests at ten times the size or more.
 fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:Every/LargeArraysOf.*:Limits.*"
   ENVIRONMENT FATLINK_TEST_SCALE=16)

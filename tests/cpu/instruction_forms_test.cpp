@@ -1,40 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each form of an instruction computes the same for a whole warp, for which handlers are
-// vectorised, and for single lanes, at each level of x86-64 that handlers are compiled for.
+// vectorised, and for single lanes, at each level of x86-64 that handlers are compiled for; and
+// what a reference device computes that is compiled without vectorisation.
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
 
-#include "instruction_forms.hpp"
+#include "executed_forms.hpp"
 #include "interpreter/execution/cpu_level.hpp"
-#include "interpreter/machine.hpp"
+#include "places.hpp"
 
 namespace fatlink::interpreter {
 namespace {
 
-constexpr std::uint32_t k_form_threads = 256;
+using fixtures::k_form_threads;
 
 class InstructionForms : public testing::Test {
  protected:
   ~InstructionForms() override { use_level_3(true); }
 
-  /// Executes all forms in blocks of `block` threads.
   [[nodiscard]] std::vector<std::uint64_t> run(std::uint32_t block) const
   {
-    auto const device_memory = std::make_shared<memory>();
-    module_text const module{text_, "forms.ptx"};
-    program program(device_memory, {&module, 1});
-    auto const operands = fixtures::form_operands(k_form_threads);
-    std::vector<std::uint64_t> result(forms_.size() * k_form_threads);
-    auto const in = device_memory->allocate(operands.size() * sizeof(std::uint64_t));
-    auto const out = device_memory->allocate(result.size() * sizeof(std::uint64_t));
-    std::memcpy(in.data, operands.data(), in.size);
-    std::array const arguments{std::as_bytes(std::span(&in.base, 1)),
-                               std::as_bytes(std::span(&out.base, 1))};
-    launch(program, program.find("k"),
-           {.grid = {k_form_threads / block, 1, 1}, .block = {block, 1, 1}}, arguments);
-    std::memcpy(result.data(), out.data, out.size);
-    return result;
+    return fixtures::execute_forms(forms_, block);
   }
 
   void expect_equal(std::vector<std::uint64_t> const& results,
@@ -51,7 +40,6 @@ class InstructionForms : public testing::Test {
   }
 
   std::vector<fixtures::instruction_form> forms_ = fixtures::instruction_forms::all();
-  std::string text_ = fixtures::kernel_of_forms(forms_, k_form_threads);
 };
 
 TEST_F(InstructionForms, AreMany)
@@ -72,6 +60,29 @@ TEST_F(InstructionForms, ComputeTheSameAtEachLevel)
   auto const results = run(k_form_threads);
   use_level_3(false);
   expect_equal(results, run(k_form_threads), "x86-64-v3");
+}
+
+/// What the program prints.
+std::vector<std::uint64_t> numbers_of(std::string const& program)
+{
+  std::unique_ptr<FILE, int (*)(FILE*)> const pipe(popen(program.c_str(), "r"), &pclose);
+  std::vector<std::uint64_t> numbers;
+  std::uint64_t number = 0;
+  while (pipe != nullptr && std::fread(&number, sizeof(number), 1, pipe.get()) == 1)
+    numbers.push_back(number);
+  return numbers;
+}
+
+TEST_F(InstructionForms, ComputeWhatCodeWithoutVectorsDoes)
+{
+  auto const program = places::tests() / "scalar_forms";
+  if (!std::filesystem::exists(program))
+    GTEST_SKIP() << "compiles the reference device again; part 5 of the long tests runs it";
+  auto const expected = numbers_of(program);
+  ASSERT_EQ(expected.size(), forms_.size() * k_form_threads);
+  expect_equal(run(k_form_threads), expected, "a whole warp");
+  use_level_3(false);
+  expect_equal(run(k_form_threads), expected, "a whole warp without x86-64-v3");
 }
 
 }  // namespace
