@@ -9,12 +9,12 @@ FLAGS = "-DFATLINK_SHOW_THE_ERROR -Wno-shift-count-overflow"
 
 
 class CompilerCheck(BuildSide):
-    def configured(self, flags):
-        """A project that includes the check alone."""
+    def configured(self, flags, source=SOURCE):
+        """A project that includes the check alone, from a checkout."""
         cache = (BUILD / "CMakeCache.txt").read_text()
         compiler = re.search(r"(?m)^CMAKE_CXX_COMPILER:\w+=(.+)$", cache).group(1)
         self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(check LANGUAGES CXX)\n"
-                  f'set(PROJECT_SOURCE_DIR "{SOURCE}")\ninclude("{SOURCE}/cmake/build/compiler_check.cmake")\n')
+                  f'set(PROJECT_SOURCE_DIR "{source}")\ninclude("{source}/cmake/build/compiler_check.cmake")\n')
         return self.cmake("-S", ".", "-B", "b", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
                           f"-DCMAKE_CXX_FLAGS={flags}")
 
@@ -26,7 +26,9 @@ class CompilerCheck(BuildSide):
         said = " ".join(done.stderr.split())
         self.assertRegex(said, r"fatlink: \S+ \(GNU 12[.0-9]+\) computes integers wrongly where it vectorises")
         self.assertIn("Use another compiler, or -DCMAKE_CXX_FLAGS=-fno-tree-vectorize.", said)
-        again = self.configured(f"{FLAGS} -fno-tree-vectorize")
+        link = self.folder / "a checkout"
+        link.symlink_to(SOURCE)
+        again = self.configured(f"{FLAGS} -fno-tree-vectorize", link)
         self.assertEqual(again.returncode, 0, again.stderr)
 
 
