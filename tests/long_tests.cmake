@@ -3,13 +3,16 @@
 # names the default test that has the same code in a short form. What takes hours runs with `ctest -C endurance`.
 
 # All packages, installed in a Debian root, and built twice in other folders; and fatlink as a subproject of another
-# project, compiled again. By default: package.* installs the build tree, consumer.* uses it.
-fatlink_long_test(package.demo SECONDS 1800 COMMAND "${PROJECT_SOURCE_DIR}/scripts/package-demo")
+# project, compiled again. By default: package.* installs the build tree, consumer.* uses it. They compile with the flags of
+# the default build, so that ccache has most of it.
+fatlink_long_test(package.demo SECONDS 1800
+  COMMAND "${PROJECT_SOURCE_DIR}/scripts/package-demo" -DFATLINK_WERROR=ON)
 fatlink_long_test(package.reproducible SECONDS 1800 COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/package/reproducible")
 fatlink_long_test(package.fetched SECONDS 1800
   COMMAND "${CMAKE_CTEST_COMMAND}" --build-and-test "${CMAKE_CURRENT_SOURCE_DIR}/consumer/fetched"
           "${PROJECT_BINARY_DIR}/fetched" --build-generator "${CMAKE_GENERATOR}"
           --build-options "-DFATLINK_SOURCE=${PROJECT_SOURCE_DIR}" "-DCUDAToolkit_ROOT=${CUDAToolkit_BIN_DIR}/.."
+          -DCMAKE_BUILD_TYPE=Release -DFATLINK_COMPILE_IN_GROUPS=ON -DFATLINK_WERROR=ON
           --test-command "${CMAKE_CTEST_COMMAND}" --output-on-failure --no-tests=error)
 # They use all processors, and the same folders.
 set_tests_properties(package.demo package.reproducible package.fetched PROPERTIES RUN_SERIAL ON)

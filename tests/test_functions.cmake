@@ -127,9 +127,9 @@ endfunction()
 set(FATLINK_LONG_PARTS
   1 "^package\\.demo$"
   2 "^(package\\.fetched|wheel\\.)"
-  3 "^(package\\.|docs\\.|root\\.demo)"
+  3 "^(package\\.|docs\\.)"
   4 "^(fuzz\\.|toolkits\\.|makers\\.)"
-  5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|stress\\.)"
+  5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|root\\.demo|stress\\.)"
   6 "^root\\.test$")
 
 function(_fatlink_part_of name out)

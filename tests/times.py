@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the last run of ctest in a build folder took and left out: the slowest tests, those above the time of a default test,
-and the reasons of skipped ones.
-    python3 times.py BUILD_FOLDER"""
+"""What the last run of ctest in a build folder took and left out: the slowest tests, those above a time, and the reasons of
+skipped ones.
+    python3 times.py BUILD_FOLDER SECONDS"""
 import collections
 import pathlib
 import re
 import sys
 
 SHOWN = 15
-LIMIT = 10.0  # seconds that a default test may take on an idle machine
 
 
 def tests_of(log):
@@ -25,12 +24,12 @@ def skipped_in(output):
     yield from re.findall(r"(?m)\.\.\. skipped ['\"](.+)['\"]$", output)
 
 
-def main(build):
+def main(build, limit):
     path = pathlib.Path(build) / "Testing/Temporary/LastTest.log"
     tests = list(tests_of(path.read_text(errors="replace")))
     print(f"The {SHOWN} slowest of {len(tests)} tests:")
     for name, seconds, _ in sorted(tests, key=lambda test: -test[1])[:SHOWN]:
-        print(f"  {seconds:7.1f} s  {name}{'  (above 10 s on an idle machine: mark it as long)' if seconds > LIMIT else ''}")
+        print(f"  {seconds:7.1f} s  {name}{f'  (above {limit} s)' if seconds > float(limit) else ''}")
     reasons = collections.Counter(reason for _, _, output in tests for reason in skipped_in(output))
     if reasons:
         print("Skipped, by reason:")
@@ -39,4 +38,4 @@ def main(build):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])
