@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compile_fixture.hpp"
+#include "sanitizers.hpp"
 #include "test_scale.hpp"
 
 using namespace fatlink;
@@ -124,6 +125,7 @@ TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
 
 TEST_F(HostileSources, ReportsTheLackOfMemory)
 {
+  if (fixtures::k_has_sanitizer) GTEST_SKIP() << "sanitizers map more than any limit";
   compiler limited({.memory_limit_mib = 128});
   try {
     (void)limited.compile(source::from_text(macro_bomb("1,1", ","), "bomb.cu"), contract());

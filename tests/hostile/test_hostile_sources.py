@@ -7,7 +7,7 @@ import os
 import unittest
 
 from compile_case import CONTRACT, HALF, CompileCase
-from fatlink_cli import scaled
+from fatlink_cli import SANITIZED, scaled
 from run_tests import long_test
 
 REPETITIONS = scaled(1)
@@ -115,9 +115,11 @@ class HostileSources(CompileCase):
                 self.assertEqual(error["code"], "compile-memory")
                 self.assertIn("its memory limit of 128 MiB", error["message"])
 
+    @unittest.skipIf(SANITIZED, "sanitizers map more than the limit")
     def test_memory_is_reported_as_such(self):
         self.assert_memory_is_reported("templates")
 
+    @unittest.skipIf(SANITIZED, "sanitizers map more than the limit")
     @long_test  # test_memory_is_reported_as_such has one of them
     def test_memory_is_reported_as_such_of_all_kinds(self):
         self.assert_memory_is_reported("macros", "templates", "string literals", "loop of the optimizer")
@@ -129,9 +131,11 @@ class HostileSources(CompileCase):
                 self.assertEqual(error["code"], "SIGSEGV")
                 self.assertIn("nest too deep use up the compiler's stack", error["hint"])
 
+    @unittest.skipIf(SANITIZED, "sanitizers handle the signal")
     def test_a_crash_says_what_is_likely(self):
         self.assert_crash_says_what_is_likely("parentheses")
 
+    @unittest.skipIf(SANITIZED, "sanitizers handle the signal")
     @long_test  # the test above has parentheses
     def test_a_crash_by_unary_operators_says_what_is_likely(self):
         self.assert_crash_says_what_is_likely("unary operators")

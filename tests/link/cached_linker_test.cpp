@@ -8,6 +8,7 @@
 #include "fixtures.hpp"
 #include "link_helper/helper_pool.hpp"
 #include "needs_nvjitlink.hpp"
+#include "sanitizers.hpp"
 #include "shipped_links.hpp"
 
 using namespace fatlink;
@@ -133,6 +134,8 @@ TEST_F(CachedLinker, EndsAnIdleHelperOfAnotherNvjitlink)
 
 TEST_F(Nvjitlink, WhoseFileWasReplacedIsNotTakenForTheNewOne)
 {
+  if (fixtures::k_has_thread_sanitizer)
+    GTEST_SKIP() << "the thread sanitizer ends a process that opens two nvJitLinks";
   fixtures::folder const folder;
   auto const copy = folder.path() / "libnvJitLink.so.13";
   std::filesystem::copy_file(nvjitlink::locate()->path, copy);

@@ -11,6 +11,7 @@
 
 #include "expect_error.hpp"
 #include "fixtures.hpp"
+#include "sanitizers.hpp"
 
 using namespace fatlink;
 
@@ -221,9 +222,7 @@ namespace {
 
 TEST(FatbinReader, NamesNoDamageWhereZstdHasNoMemory)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need address space";
-#endif
+  if (fixtures::k_has_sanitizer) GTEST_SKIP() << "sanitizers need address space";
   auto const image = fixtures::bytes("library.fatbin");
   for (auto const& entry : read_fatbin(image)) {
     if (entry.compression != compression::zstd || entry.kind != entry_kind::ptx) continue;
