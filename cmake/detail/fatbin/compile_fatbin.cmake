@@ -69,9 +69,13 @@ if(CONTRACT)
     set(include_contract -include "${source_folder}/${RELATIVE_HEADER}")
   endif()
 endif()
+set(includes "${DEVICE_INCLUDES}")
+if(RELATIVE_INCLUDES)
+  set(includes "${source_folder}/${RELATIVE_INCLUDES}")
+endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${source_folder}"
-          "${nvcc}" -fatbin ${code} -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${stated_path} ${OPTIONS}
+          "${nvcc}" -fatbin ${code} -std=c++17 "-I${includes}" ${include_contract} ${stated_path} ${OPTIONS}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${partial}"
           "${source_folder}/${source}"
   WORKING_DIRECTORY "${folder}"
