@@ -123,7 +123,8 @@ function(fatlink_python_tests label)
 endfunction()
 
 # The part of `long` that each test belongs to: CI runs one of the six parts each day (scripts/test --long-part). A part
-# takes at most ten minutes on two idle processors. The first pattern that fits the name counts.
+# takes at most ten minutes on two idle processors, but the last, which takes sixteen. The first pattern that fits the
+# name counts.
 set(FATLINK_LONG_PARTS
   1 "^package\\.demo$"
   2 "^(package\\.fetched|wheel\\.)"

@@ -23,14 +23,6 @@ def reach_package_index(root):
             shutil.copy(file, copy)
 
 
-def share_compiled(root):
-    """Lets ccache in the root use what this machine compiled: the same compiler and sources."""
-    if ccache := shutil.which("ccache"):
-        folder = subprocess.run([ccache, "--get-config", "cache_dir"], text=True, capture_output=True, check=True).stdout.strip()
-        if os.path.isdir(folder):
-            root.shared["/root/.cache/ccache"] = folder
-
-
 class FreshMachine(unittest.TestCase):
     checkout = ""
 
@@ -61,7 +53,6 @@ class DefaultTests(FreshMachine):
     checkout = "/root/fatlink"  # where other users cannot enter
 
     def test_pass_or_are_skipped(self):
-        share_compiled(self.root)
         start = time.monotonic()
         printed = self.command("./scripts/test")
         print(f"./scripts/test: {time.monotonic() - start:.0f} s\n" + printed[printed.find("Label Time Summary"):])
