@@ -192,9 +192,9 @@ float s = 0;
 for (int i = 0; i < 64; ++i) s += a[i];
 return s;"""
 
-    def assert_link_hint(self, library, transform, says, hint, *options):
+    def assert_link_hint(self, library, transform, says, hint, *options, mode="ptx"):
         files = [self.compile("library", self.LIBRARY.format(*library)), self.compile("transform", self.TRANSFORM.format(*transform))]
-        done = self.assert_fails(4, "link", "--target", "sm_90", "--mode", "ptx", "-o", "out.cubin", *options, *files,
+        done = self.assert_fails(4, "link", "--target", "sm_90", "--mode", mode, "-o", "out.cubin", *options, *files,
                                  says=[says], hint=hint)
         self.assertNotIn("damaged", done.stderr)
 
@@ -202,9 +202,9 @@ return s;"""
         self.assert_link_hint((self.TABLE.format("a"), "", "", " + a[at_a]"), (self.TABLE.format("b"), "return x + b[at_b];"),
                               "too much global constant data", "make the __constant__ variables of all inputs together smaller", "--kernel", "k")
 
-    def test_of_shared_memory_have_a_hint(self):
+    def test_of_shared_memory_have_a_hint(self):  # in ptx mode it is known before: kernel-resources
         self.assert_link_hint(("", "", self.SHARED, " + t[i]"), ("", f"{self.SHARED} return x + t[threadIdx.x ^ 1];"),
-                              "too much shared data", "make the __shared__ arrays of the kernel and of the functions that it calls smaller")
+                              "too much shared data", "make the __shared__ arrays of the kernel and of the functions that it calls smaller", mode="lto")
 
     def test_of_registers_have_a_hint(self):
         self.assert_link_hint(("", "__launch_bounds__(1024, 2)", "", ""), ("", self.MANY_REGISTERS),
