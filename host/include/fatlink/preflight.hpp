@@ -33,6 +33,7 @@ enum class finding_id {
   arch_too_new,     ///< compiled for architectures newer than the target
   arch_specific,    ///< compiled only for other exact targets: as sm_90a, or as SASS
   arch_unknown,     ///< compiled for architectures that CUDA 13 does not know
+  newer_entry,      ///< an entry of a kind or compression that this fatlink does not know
   not_relocatable,  ///< SASS of a whole program, which cannot be linked
   // contracts
   contract_mismatch,  ///< built against different contracts

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fatbin/entry_facts.hpp"
+#include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -135,6 +136,30 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
 }
 
+/// Warns of entries that no link can take; Tile IR is not meant for links.
+void check_newer(fatbin const& file, std::vector<finding>& findings)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : file.entries()) {
+    auto const is_known = entry.kind == entry_kind::ltoir || entry.kind == entry_kind::tileir ||
+                          shows_interface(entry);
+    if (is_known) continue;
+    auto text = std::string_view(to_string(entry.kind)) == "unknown"
+                    ? name_of(entry.kind)
+                    : detail::format("{} for {} of unknown compression", describe(entry.kind),
+                                     entry.target.name());
+    if (std::ranges::find(names, text) == names.end()) names.push_back(std::move(text));
+  }
+  if (names.empty()) return;
+  findings.push_back({.id = finding_id::newer_entry,
+                      .severity = severity::warning,
+                      .files = {file.name()},
+                      .message = detail::format("{} has entries of a newer toolkit than this "
+                                                "fatlink knows, which are passed over: {}",
+                                                file.name(), list_names(names)),
+                      .hint = "use a newer fatlink if one of them is to be linked"});
+}
+
 /// Of the input `file`: a link takes one entry, and would lose the other without a word.
 void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<finding>& findings)
 {
@@ -185,6 +210,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    check_newer(*input.file, findings);
     if (linked != nullptr) check_single(*input.file, *linked, findings);
     if (linked != nullptr && linked->kind == entry_kind::elf)
       check_relocatable(*input.file, *linked, findings);

@@ -20,6 +20,7 @@ constexpr std::array k_ids{
     named_id{finding_id::arch_too_new, "arch-too-new"},
     named_id{finding_id::arch_specific, "arch-specific"},
     named_id{finding_id::arch_unknown, "arch-unknown"},
+    named_id{finding_id::newer_entry, "newer-entry"},
     named_id{finding_id::not_relocatable, "not-relocatable"},
     named_id{finding_id::contract_mismatch, "contract-mismatch"},
     named_id{finding_id::uncontracted, "uncontracted"},

@@ -26,8 +26,8 @@ class symbol_index;
 // entries.cpp: which entries link, and their float flags
 
 /// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx, no-sass: no entry of an input
-/// links. not-relocatable: the entry is a whole program. arch-unknown as a warning: an entry is
-/// passed over.
+/// links. not-relocatable: the entry is a whole program. arch-unknown as a warning, newer-entry: an
+/// entry is passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
 /// no-ltoir: allow_calls, and no input has LTO-IR.
