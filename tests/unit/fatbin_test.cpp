@@ -157,6 +157,28 @@ TEST(FatbinReader, ListsWhatItDoesNotKnow)
   }
 }
 
+TEST(FloatFlags, AreReadInEverySpelling)
+{
+  float_flags const fast{.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
+  for (auto const* text :
+       {"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1", "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1",
+        "--ftz=true --prec-div=false --prec-sqrt=false --fmad=true",
+        "-ftz true -prec-div false -prec-sqrt false", "-use_fast_math", "--use-fast-math",
+        "-generate-line-info -maxreg 32 -O3\t-ftz=0 -use_fast_math"}) {
+    EXPECT_EQ(parse_float_flags(text), fast) << text;
+    EXPECT_TRUE(states_float_flags(text)) << text;
+    EXPECT_THAT(unknown_options(text), testing::IsEmpty()) << text;
+  }
+  EXPECT_EQ(parse_float_flags("-fmad=0 -fma=1"), float_flags{});  // the last one counts
+  EXPECT_FALSE(parse_float_flags("-fma=0").fmad);
+  for (auto const* text : {"", "-O3", "ftz=1", "-xftz=1", "-ftz=", "-ftz=2", "-prec_divide=0"}) {
+    EXPECT_EQ(parse_float_flags(text), float_flags{}) << text;
+    EXPECT_FALSE(states_float_flags(text)) << text;
+  }
+  EXPECT_THAT(unknown_options("-ftz=2 -O3 -fast-fma=1 -fmad"),
+              testing::ElementsAre("-ftz=2", "-fast-fma=1", "-fmad"));
+}
+
 TEST(FatbinReader, ListsConcatenatedEntriesOneByOne)
 {
   for (std::string const name : {"library", "transform"})

@@ -63,6 +63,7 @@ enum class finding_id {
   // toolkits, flags and integrity
   toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
+  unread_option,     ///< an option of LTO-IR's compiler that this fatlink does not know
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // launch plans

@@ -199,6 +199,26 @@ void check_relocatable(fatbin const& input, fatbin_entry const& sass,
        .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
 }
 
+void check_options(preflight_inputs const& inputs, preflight_request const& request,
+                   std::vector<finding>& findings)
+{
+  for (auto const& input : inputs) {
+    auto const* entry = linked_entry(*input.file, choice_of(request));
+    if (entry == nullptr || entry->kind != entry_kind::ltoir) continue;
+    auto const unknown = unknown_options(entry->options);
+    if (unknown.empty()) continue;
+    findings.push_back(
+        {.id = finding_id::unread_option,
+         .severity = severity::warning,
+         .files = {input.file->name()},
+         .message = detail::format("{} was compiled with options that this fatlink does not know, "
+                                   "and does not pass to the link: {}",
+                                   input.file->name(), list_names(unknown)),
+         .hint = "if one of them changes floats, state the flags of the link: link_options::ftz, "
+                 "link_options::prec_div, link_options::prec_sqrt and link_options::fma"});
+  }
+}
+
 }  // namespace
 
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
@@ -225,6 +245,7 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                        std::vector<finding>& findings)
 {
   if (request.states_float_flags) return;
+  check_options(inputs, request, findings);
   // Raw LTO-IR records no flags; those of the link apply to it.
   preflight_input const* reference = nullptr;
   float_flags flags;

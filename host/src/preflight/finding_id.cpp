@@ -46,6 +46,7 @@ constexpr std::array k_ids{
     named_id{finding_id::not_judged, "not-judged"},
     named_id{finding_id::toolkit_too_new, "toolkit-too-new"},
     named_id{finding_id::toolkit_major, "toolkit-major"},
+    named_id{finding_id::unread_option, "unread-option"},
     named_id{finding_id::float_contract, "float-contract"},
     named_id{finding_id::unverified_bytes, "unverified-bytes"},
     named_id{finding_id::plan_mismatch, "plan-mismatch"},

@@ -97,7 +97,7 @@ std::span<entry_kind const> detail::kinds_of(entry_choice const& choice) noexcep
 
 bool detail::states_float_flags(fatbin_entry const& entry) noexcept
 {
-  return entry.options.find("-ftz=") != std::string::npos;
+  return fatlink::states_float_flags(entry.options);
 }
 
 char const* detail::describe(entry_kind kind) noexcept
