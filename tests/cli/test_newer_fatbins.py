@@ -5,7 +5,7 @@ import shutil
 import struct
 import unittest
 
-from fatlink_cli import TESTS, CliTest
+from fatlink_cli import TESTS, CliTest, doctor
 
 FIXTURES = TESTS / "fixtures"
 FOLDER = FIXTURES / "concatenated"
@@ -70,6 +70,36 @@ class Unknown(CliTest):
         self.assertIn("tileir", self.fatlink("inspect", tile).stdout)
         checked = self.fatlink("check", "--mode", "lto", "--target", "sm_90", FIXTURES / "library.fatbin", tile)
         self.assertNotIn("newer-entry", checked.stdout)
+
+
+class Targets(CliTest):
+    INPUTS = FIXTURES / "library.fatbin", FIXTURES / "transform.fatbin"
+
+    def assert_needs(self, target, version, says):
+        linker = doctor()["nvjitlink"].get("version", "")
+        if not linker or tuple(map(int, linker.split(".")[:2])) >= version:
+            self.skipTest(f"nvJitLink {linker} links for {target}, or there is none")
+        for mode in ("ptx", "lto"):
+            refused = self.fatlink("link", "--mode", mode, "--target", target, "-o", "o.cubin", *self.INPUTS, status=4)
+            self.assertIn(f"does not link for {target}{says} [target-too-new]", refused.stderr)
+            self.assertIn("{}.{} or newer".format(*version), refused.stderr)
+            self.assertIn("[target-too-new]", self.fatlink("check", "--mode", mode, "--target", target, *self.INPUTS, status=4).stdout)
+
+    def test_latest_nvvm_needs_its_nvjitlink(self):
+        linker = doctor()["nvjitlink"].get("version", "")
+        words = ("link", "--mode", "lto", "--target", "sm_90", "--latest-nvvm", "-o", "o.cubin", *self.INPUTS)
+        if linker and tuple(map(int, linker.split(".")[:2])) >= (13, 5):
+            self.fatlink(*words)
+        else:
+            self.assert_fails(5, *words, says=["--latest-nvvm: nvJitLink ", "does not have this option"], hint="install nvJitLink 13.5")
+
+    def test_of_a_later_cuda_are_refused_by_older_nvjitlinks(self):
+        for target in ("sm_107", "sm_107a", "sm_107f"):
+            with self.subTest(target):
+                self.assert_needs(target, (13, 4), "")
+
+    def test_that_are_unknown_are_left_to_newer_nvjitlinks(self):
+        self.assert_needs("sm_130", (13, 6), ", which this fatlink does not know")
 
 
 if __name__ == "__main__":

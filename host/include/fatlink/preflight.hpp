@@ -61,6 +61,7 @@ enum class finding_id {
   unused_definition,  ///< no library calls what a transform defines
   not_judged,         ///< a transform that cannot be checked without its library
   // toolkits, flags and integrity
+  target_too_new,    ///< a target that nvJitLink does not have yet
   toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
   unread_option,     ///< an option of LTO-IR's compiler that this fatlink does not know

@@ -44,6 +44,7 @@ constexpr std::array k_ids{
     named_id{finding_id::unused_input, "unused-input"},
     named_id{finding_id::unused_definition, "unused-definition"},
     named_id{finding_id::not_judged, "not-judged"},
+    named_id{finding_id::target_too_new, "target-too-new"},
     named_id{finding_id::toolkit_too_new, "toolkit-too-new"},
     named_id{finding_id::toolkit_major, "toolkit-major"},
     named_id{finding_id::unread_option, "unread-option"},

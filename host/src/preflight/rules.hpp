@@ -148,7 +148,7 @@ void check_weak_code(preflight_inputs const& inputs, symbol_index const& symbols
 
 // toolkits.cpp: versions
 
-/// toolkit-too-new, toolkit-major; nothing without `request.linker`.
+/// target-too-new, toolkit-too-new, toolkit-major; nothing without `request.linker`.
 void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);
 
