@@ -22,8 +22,10 @@ struct later_architecture {
   unsigned minor;
 };
 constexpr std::array k_later{later_architecture{107, 4}};
-constexpr unsigned k_newest_minor = 5;     // of the newest nvJitLink that was measured
-constexpr unsigned k_first_unnamed = 100;  // unknown numbers from here on may be of a newer CUDA
+constexpr unsigned k_newest_minor = 5;  // of the newest nvJitLink that was measured
+// Unknown numbers in between may be of a newer CUDA.
+constexpr unsigned k_first_unnamed = 100;
+constexpr unsigned k_most = 999;
 // Measured: nvJitLink 13.0 to 13.5 link PTX of these and of k_known, and of no other number in all
 // of these versions. (sm_101 is the former name of sm_110.)
 constexpr std::array k_known_before{20U, 21U, 30U, 32U, 35U, 37U, 50U, 52U,
@@ -71,7 +73,8 @@ void check_number(std::string_view text, unsigned number)
 {
   if (number < k_oldest)
     reject(text, "older than CUDA 13 supports", "the oldest is " + target(k_oldest).name());
-  if (number < k_first_unnamed && !contains(k_known, number))
+  auto const may_be_newer = number >= k_first_unnamed && number <= k_most;
+  if (!may_be_newer && !contains(k_known, number))
     reject(text, "no such architecture", "the known ones are " + list_known());
 }
 

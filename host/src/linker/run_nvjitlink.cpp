@@ -49,14 +49,13 @@ void refuse_options(link_options const& options, toolkit_version linker)
   if (!options.latest_nvvm || linker >= k_first_latest_nvvm) return;
   auto const first = to_string(k_first_latest_nvvm);
   throw unavailable_error(
-      stage::linker,
-      {.message = detail::format(
-           "link_options::latest_nvvm: nvJitLink {} does not have this option", to_string(linker)),
-       .input = "link_options::latest_nvvm",
-       .code = error_code::nvjitlink_unavailable,
-       .hint = detail::format("install nvJitLink {} or newer, or do not set "
-                              "link_options::latest_nvvm",
-                              first)});
+      stage::linker, {.message = detail::format(
+                          "nvJitLink {} does not have the option -nvvm-latest", to_string(linker)),
+                      .input = "link_options::latest_nvvm",
+                      .code = error_code::nvjitlink_unavailable,
+                      .hint = detail::format("install nvJitLink {} or newer, or do not set "
+                                             "link_options::latest_nvvm",
+                                             first)});
 }
 
 /// Completes preflight with the version of nvJitLink, which is known once it is open.

@@ -221,7 +221,8 @@ void detail::check_toolkits(std::span<fatbin const> inputs, preflight_request co
                             std::vector<finding>& findings)
 {
   if (!request.linker) return;
-  if (toolkit_version const first{13, request.target.first_cuda_minor()}; *request.linker < first)
+  toolkit_version const first{13, request.target.first_cuda_minor()};
+  if (first.minor != 0 && *request.linker < first)
     findings.push_back(target_too_new(inputs, request.target, *request.linker, first));
   for (auto const& input : inputs) {
     auto const* entry = linked_entry(input, choice_of(request));
