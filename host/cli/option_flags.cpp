@@ -58,6 +58,8 @@ void add_code_flags(CLI::App& verb, link_options& options)
       "code for debuggers: not optimized by ptxas; variables only of inputs with -G (cubins)");
   verb.add_flag("--stack-protector", options.stack_protector,
                 "functions that stay calls trap after a write past their arrays (cubins)");
+  verb.add_flag("--latest-nvvm", options.latest_nvvm,
+                "lto: compile with the newest compiler of nvJitLink, from 13.5 on");
 }
 
 }  // namespace

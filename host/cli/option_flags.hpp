@@ -15,7 +15,7 @@ void add_float_flags(CLI::App& verb, link_options& options);
 
 /// Adds those of add_float_flags, --keep-variable, --drop-unused-variables, --max-registers, -O,
 /// --fast-compile, --line-info,
-/// --debug, --stack-protector, --threads, --no-driver-cache,
+/// --debug, --stack-protector, --latest-nvvm, --threads, --no-driver-cache,
 /// --ptxas and --nvvm, which set `options`.
 void add_option_flags(CLI::App& verb, link_options& options);
 

@@ -39,6 +39,7 @@ constexpr std::array k_option_names{
     option_name{"link_options::prec_sqrt", "--prec-sqrt"},
     option_name{"link_options::fma", "--fma"},
     option_name{"link_options::stack_protector", "--stack-protector"},
+    option_name{"link_options::latest_nvvm", "--latest-nvvm"},
     option_name{"link_options::threads", "--threads"},
     option_name{"link_options::driver_cache", "--no-driver-cache"},
     option_name{"link_options::ptxas", "--ptxas"},

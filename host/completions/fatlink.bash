@@ -36,7 +36,7 @@ _fatlink_options() {
   local forms='--allow-calls --whole-archive'
   local floats='--ftz --prec-div --prec-sqrt --fma --use-fast-math'
   local compiling='--keep-variable --drop-unused-variables --max-registers -O --optimize --fast-compile --line-info
-    --debug --stack-protector --threads --no-driver-cache --ptxas --nvvm'
+    --debug --stack-protector --latest-nvvm --threads --no-driver-cache --ptxas --nvvm'
   common+=" $forms $compiling $floats $sources"
   local linking="--in-process --no-cache $common"
   options='-h --help --json'

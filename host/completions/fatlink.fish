@@ -96,6 +96,7 @@ complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l fast-compile 
 complete -c fatlink -n '__fatlink_at run link compile cache/warm bench' -l line-info -d 'Add source lines for profilers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l debug -d 'Code for debuggers'
 complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l stack-protector -d 'Calls trap after a write past their arrays'
+complete -c fatlink -n '__fatlink_at run link cache/warm bench' -l latest-nvvm -d 'Compile with the newest compiler of nvJitLink'
 complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l ftz -xa '0 1' -d 'Flush denormal numbers'
 complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l prec-div -xa '0 1' -d 'Divisions round correctly'
 complete -c fatlink -n '__fatlink_at run link check compile cache/warm bench' -l prec-sqrt -xa '0 1' -d 'Square roots round correctly'

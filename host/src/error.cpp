@@ -49,6 +49,7 @@ constexpr std::array k_codes{
     named_code{error_code::unknown_form, "unknown-form"},
     named_code{error_code::digest_mismatch, "digest-mismatch"},
     named_code{error_code::above_limit, "above-limit"},
+    named_code{error_code::newer_format, "newer-format"},
     named_code{error_code::invalid_ptx, "invalid-ptx"},
     named_code{error_code::missing_ptx, "missing-ptx"},
     named_code{error_code::foreign_ident, "foreign-ident"},

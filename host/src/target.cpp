@@ -15,6 +15,17 @@ namespace {
 // at best and with exit(1) at worst, so the list is ours.
 constexpr std::array k_known{75U, 80U, 86U, 87U, 88U, 89U, 90U, 100U, 103U, 110U, 120U, 121U};
 constexpr unsigned k_oldest = k_known.front();
+// Architectures that came with a later CUDA 13, and its minor version. nvJitLink 13.3 dies of
+// SIGSEGV on sm_107.
+struct later_architecture {
+  unsigned number;
+  unsigned minor;
+};
+constexpr std::array k_later{later_architecture{107, 4}};
+constexpr unsigned k_newest_minor = 5;  // of the newest nvJitLink that was measured
+// Unknown numbers in between may be of a newer CUDA.
+constexpr unsigned k_first_unnamed = 100;
+constexpr unsigned k_most = 999;
 // Measured: nvJitLink 13.0 to 13.5 link PTX of these and of k_known, and of no other number in all
 // of these versions. (sm_101 is the former name of sm_110.)
 constexpr std::array k_known_before{20U, 21U, 30U, 32U, 35U, 37U, 50U, 52U,
@@ -48,14 +59,22 @@ std::string list_known()
 {
   std::string names;
   for (auto const number : k_known) names += (names.empty() ? "" : ", ") + target(number).name();
+  for (auto const& later : k_later) names += ", " + target(later.number).name();
   return names;
+}
+
+bool is_later(unsigned number)
+{
+  return std::any_of(k_later.begin(), k_later.end(),
+                     [&](later_architecture const& later) { return later.number == number; });
 }
 
 void check_number(std::string_view text, unsigned number)
 {
   if (number < k_oldest)
     reject(text, "older than CUDA 13 supports", "the oldest is " + target(k_oldest).name());
-  if (!contains(k_known, number))
+  auto const may_be_newer = number >= k_first_unnamed && number <= k_most;
+  if (!may_be_newer && !contains(k_known, number))
     reject(text, "no such architecture", "the known ones are " + list_known());
 }
 
@@ -170,9 +189,17 @@ bool target::links_for(target link_target) const noexcept
 
 bool target::is_known() const noexcept
 {
-  if (suffix_ == 'a') return number_ >= k_oldest_exact && contains(k_known, number_);
-  if (suffix_ == 'f') return number_ >= k_oldest_family && contains(k_known, number_);
-  return contains(k_known, number_) || contains(k_known_before, number_);
+  auto const is_current = contains(k_known, number_) || is_later(number_);
+  if (suffix_ == 'a') return number_ >= k_oldest_exact && is_current;
+  if (suffix_ == 'f') return number_ >= k_oldest_family && is_current;
+  return is_current || contains(k_known_before, number_);
+}
+
+unsigned target::first_cuda_minor() const noexcept
+{
+  for (auto const& later : k_later)
+    if (later.number == number_) return later.minor;
+  return contains(k_known, number_) ? 0 : k_newest_minor + 1;
 }
 
 std::span<target const> known_targets() noexcept

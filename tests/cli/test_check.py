@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import pathlib
+import re
 import unittest
 
 from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
@@ -254,6 +255,39 @@ class Toolkits(AnyStatus):
                                             env={"FATLINK_NVJITLINK": str(found)}, status=4 if refused else 0)
                         for one in refused:
                             self.assertIn(f"[{one}]", done.stderr)
+
+
+    # The options in nvJitLink.h, and where fatlink has each.
+    OPTIONS = {
+        "arch": "--target", "maxrregcount": "--max-registers", "lto": "--mode", "ptx": "--emit", "O": "--optimize",
+        "Ofc": "--fast-compile", "g": "--debug", "lineinfo": "--line-info", "ftz": "--ftz", "prec-div": "--prec-div",
+        "prec-sqrt": "--prec-sqrt", "fma": "--fma", "kernels-used": "--kernel", "variables-used": "--keep-variable",
+        "optimize-unused-variables": "--drop-unused-variables", "Xptxas": "--ptxas", "nvvm-latest": "--latest-nvvm",
+        "split-compile": "--threads", "split-compile-extended": "--threads", "jump-table-density": "--nvvm",
+        "no-cache": "--no-driver-cache", "device-stack-protector": "--stack-protector", "verbose": "--ptxas",
+        "time": None,  # prints times, which fatlink measures itself
+        "r": None}  # a relocatable image is not offered
+
+    @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
+                         "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
+    def test_every_option_of_the_newest_header_is_known(self):
+        header = next(pathlib.Path(os.environ["FATLINK_TOOLKITS"], "13.5").rglob("nvJitLink.h")).read_text()
+        stated = set(re.findall(r"(?m)^ \* - \\c -([A-Za-z-]+)", header))
+        self.assertGreater(len(stated), 20)
+        self.assertEqual(stated - set(self.OPTIONS), set(), "options that fatlink does not have")
+        offered = self.fatlink("link", "--help").stdout
+        for option in filter(None, self.OPTIONS.values()):
+            self.assertRegex(offered, rf"{option}\b")
+
+    @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
+                         "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
+    def test_the_newest_linker_has_later_targets_and_options(self):
+        newest = next(pathlib.Path(os.environ["FATLINK_TOOLKITS"], "13.5").rglob("libnvJitLink.so.13"))
+        for target in ("sm_107", "sm_107a", "sm_107f"):
+            for words in (["--mode", "ptx"], ["--mode", "lto"], ["--mode", "lto", "--latest-nvvm"]):
+                with self.subTest(target, words=words):
+                    self.fatlink("link", "--target", target, *words, "-o", "o.cubin", LIBRARY, RELU,
+                                 env={"FATLINK_NVJITLINK": str(newest)})
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ class Completions:
         self.assert_offered({"-": options_of("")})
 
     def test_the_start_of_an_option(self):
-        self.assert_offered({"run --mo": ["--mode"], "cache warm --la": ["--layer"]})
+        self.assert_offered({"run --mo": ["--mode"], "cache warm --lay": ["--layer"]})
 
     def test_contracts(self):
         self.assert_offered({f"{verb} --contract ": ["apply_transform"] for verb in ("run", "compile", "check")})

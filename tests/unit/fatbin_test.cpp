@@ -5,11 +5,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <random>
 
 #include "expect_error.hpp"
+#include "fatbin/write_fatbin.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
 #include "sanitizers.hpp"
 
@@ -110,12 +113,11 @@ TEST(FatbinReader, RejectsBrokenHeadersNamingTheByte)
   auto const good = fixtures::bytes("transform.fatbin");
   expect_format_error({}, "empty-input", "empty");
   expect_format_error(with_bytes(good, 0, {0}), "not-a-fatbin", "not a fatbin");
-  expect_format_error(with_bytes(good, 4, {2}), "corrupt-fatbin", "container version 2");
+  expect_format_error(with_bytes(good, 4, {2}), "newer-format", "container version 2, which");
   expect_format_error(with_bytes(good, 6, {32}), "corrupt-fatbin", "container header of 32 bytes");
   expect_format_error(with_bytes(good, 8, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}),
                       "corrupt-fatbin", "truncated");
-  expect_format_error(with_bytes(good, 16, {3}), "corrupt-fatbin", "entry kind 3");
-  expect_format_error(with_bytes(good, 18, {2}), "corrupt-fatbin", "entry version");
+  expect_format_error(with_bytes(good, 18, {2}), "newer-format", "entry version");
   expect_format_error(with_bytes(good, 20, {65, 0}), "corrupt-fatbin", "entry header of 65 bytes");
   expect_format_error(with_bytes(good, 20, {0, 0, 1}), "corrupt-fatbin",
                       "header past the container");
@@ -126,16 +128,129 @@ TEST(FatbinReader, RejectsBrokenHeadersNamingTheByte)
   expect_format_error(with_bytes(good, 44, {1}), "corrupt-fatbin", "architecture 1");
   expect_format_error(with_bytes(good, 48, {0, 0, 1}), "corrupt-fatbin", "ident outside");
   expect_format_error(with_bytes(good, 57, {0xA0}), "corrupt-fatbin", "both compression flags");
-  expect_format_error(with_bytes(good, 57, {0x00}), "corrupt-fatbin", "unknown compression");
   auto trailing = good;
   trailing.resize(good.size() + 8);
   expect_format_error(trailing, "corrupt-fatbin", "bytes after the last container");
 }
 
+TEST(FatbinReader, ListsWhatItDoesNotKnow)
+{
+  auto const good = fixtures::bytes("transform.fatbin");
+  auto const of_other_kind = with_bytes(good, 16, {0x40, 0, 1, 1});
+  auto const entries = read_fatbin(of_other_kind);
+  ASSERT_EQ(entries.size(), read_fatbin(good).size());
+  EXPECT_EQ(name_of(entries.front().kind), "kind 0x40");
+  EXPECT_STREQ(to_string(entries.front().kind), "unknown");
+  EXPECT_EQ(name_of(read_fatbin(with_bytes(good, 16, {0x80})).front().kind), "tileir");
+  // Of another kind the architecture has no meaning.
+  EXPECT_EQ(read_fatbin(with_bytes(of_other_kind, 44, {0})).size(), entries.size());
+
+  auto const of_other_compression = read_fatbin(with_bytes(good, 57, {0x00}));
+  auto const& entry = of_other_compression.front();
+  EXPECT_EQ(entry.compression, compression::unknown);
+  EXPECT_FALSE(shows_interface(entry));
+  try {
+    (void)read_ptx(entry, "t.fatbin");
+    ADD_FAILURE();
+  } catch (format_error const& failure) {
+    EXPECT_TRUE(failure.details().code == error_code::newer_format) << failure.what();
+  }
+}
+
+TEST(FloatFlags, AreReadInEverySpelling)
+{
+  float_flags const fast{.ftz = true, .prec_div = false, .prec_sqrt = false, .fmad = true};
+  for (auto const* text :
+       {"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1", "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1",
+        "--ftz=true --prec-div=false --prec-sqrt=false --fmad=true",
+        "-ftz true -prec-div false -prec-sqrt false", "-use_fast_math", "--use-fast-math",
+        "-generate-line-info -maxreg 32 -O3\t-ftz=0 -use_fast_math"}) {
+    EXPECT_EQ(parse_float_flags(text), fast) << text;
+    EXPECT_TRUE(states_float_flags(text)) << text;
+    EXPECT_THAT(unknown_options(text), testing::IsEmpty()) << text;
+  }
+  EXPECT_EQ(parse_float_flags("-fmad=0 -fma=1"), float_flags{});  // the last one counts
+  EXPECT_FALSE(parse_float_flags("-fma=0").fmad);
+  for (auto const* text : {"", "-O3", "ftz=1", "-xftz=1", "-ftz=", "-ftz=2", "-prec_divide=0"}) {
+    EXPECT_EQ(parse_float_flags(text), float_flags{}) << text;
+    EXPECT_FALSE(states_float_flags(text)) << text;
+  }
+  EXPECT_THAT(unknown_options("-ftz=2 -O3 -fast-fma=1 -fmad"),
+              testing::ElementsAre("-ftz=2", "-fast-fma=1", "-fmad"));
+}
+
+TEST(FatbinReader, ListsConcatenatedEntriesOneByOne)
+{
+  for (std::string const name : {"library", "transform"})
+    for (std::string const made :
+         {"13.4_default", "13.5_default", "13.5_size", "13.5_balance", "13.5_speed"}) {
+      auto const file = "concatenated/" + name + "_" + made + ".fatbin";
+      SCOPED_TRACE(file);
+      auto const image = fixtures::bytes(file);
+      auto const entries = read_fatbin(image, file);
+      std::vector<std::string> names;
+      for (auto const& entry : entries) {
+        names.push_back(name_of(entry.kind) + ":" + entry.target.name());
+        EXPECT_EQ(entry.ident_text, name == "library" ? "t" : "");
+        if (entry.kind == entry_kind::ptx) {
+          auto const text = read_ptx(entry);
+          EXPECT_THAT(text, testing::HasSubstr("user_transform"));
+          EXPECT_THAT(text, testing::HasSubstr(".target " + entry.target.name()));
+          EXPECT_EQ(entry.options, entry.target.number() == 90 ? "-O2" : "");
+          EXPECT_EQ(entry.version_major, 9);
+        }
+        EXPECT_EQ(entry.decompressed == nullptr, entry.kind == entry_kind::ltoir);
+        // What nvJitLink gets is no longer concatenated.
+        auto const alone = detail::write_fatbin(entry, file);
+        auto const again = read_fatbin(alone);
+        ASSERT_EQ(again.size(), 1U);
+        EXPECT_EQ(again.front().kind, entry.kind);
+        EXPECT_EQ(again.front().target, entry.target);
+        EXPECT_EQ(again.front().decompressed, nullptr);
+      }
+      EXPECT_THAT(names, testing::UnorderedElementsAre("ptx:sm_75", "ptx:sm_90", "elf:sm_90",
+                                                       "elf:sm_100", "ltoir:sm_75"));
+      auto const fatbin = fatbin::from_bytes({image.begin(), image.end()}, file);
+      for (auto const& entry : fatbin.entries())
+        if (shows_interface(entry)) {
+          EXPECT_EQ(fatbin.interface(entry).kernels.size(), name == "library" ? 1U : 0U);
+        }
+      EXPECT_EQ(read_fatbin(detail::write_fatbin(std::span(entries))).size(), entries.size());
+    }
+}
+
+TEST(FatbinReader, RefusesBrokenHeadersOfConcatenatedEntries)
+{
+  auto const good = fixtures::bytes("concatenated/transform_13.5_default.fatbin");
+  auto const& entries = read_fatbin(good);
+  auto const first = std::ranges::find_if(
+      entries, [](auto const& entry) { return entry.decompressed != nullptr; });
+  auto const at = static_cast<std::size_t>(first->offset);  // of its header
+  expect_format_error(with_bytes(good, at - 8, {9}), "corrupt-fatbin",
+                      "9 concatenated entries, but");
+  expect_format_error(with_bytes(good, at - 8, {1}), "corrupt-fatbin",
+                      "bytes after the headers of concatenated entries");
+  expect_format_error(with_bytes(good, at - 4, {0, 0, 1}), "corrupt-fatbin",
+                      "headers of concatenated entries past");
+  expect_format_error(with_bytes(good, at + 4, {0, 0, 1}), "corrupt-fatbin",
+                      "a concatenated payload outside");
+  expect_format_error(with_bytes(good, at + 8, {0, 0, 1}), "corrupt-fatbin",
+                      "a concatenated payload outside");
+  expect_format_error(with_bytes(good, at + 2, {2}), "newer-format", "entry version");
+  expect_format_error(with_bytes(good, at + 0x20, {0x40, 0, 0, 0, 0xFF, 0xFF}), "corrupt-fatbin",
+                      "ident outside");
+  EXPECT_EQ(name_of(read_fatbin(with_bytes(
+                good, at, {0x40}))[static_cast<std::size_t>(first - entries.begin())]
+                        .kind),
+            "kind 0x40");
+}
+
 TEST(FatbinReader, SurvivesRandomMutations)
 {
   std::mt19937 random(7);
-  for (auto const* name : {"library.fatbin", "lz4.fatbin", "raw.fatbin"}) {
+  for (auto const* name :
+       {"library.fatbin", "lz4.fatbin", "raw.fatbin", "concatenated/transform_13.5_default.fatbin",
+        "concatenated/transform_13.5_speed.fatbin"}) {
     auto const good = fixtures::bytes(name);
     for (int i = 0; i < 20000; ++i) {
       auto bytes = good;

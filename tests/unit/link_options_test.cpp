@@ -82,8 +82,8 @@ TEST(LinkOptions, ThatCompileAreRefusedInSassMode)
 TEST(LinkOptions, OfTheLtoCompilerAreRefusedInPtxMode)
 {
   EXPECT_THAT(refused(link_mode::ptx, image_kind::cubin),
-              ElementsAre("drop_unused_variables", "fma", "ftz", "nvvm", "prec_div", "prec_sqrt",
-                          "require_inlined", "variables"));
+              ElementsAre("drop_unused_variables", "fma", "ftz", "latest_nvvm", "nvvm", "prec_div",
+                          "prec_sqrt", "require_inlined", "variables"));
 }
 
 TEST(LinkOptions, OfNvjitlinkAreRefusedForPtxThatItDoesNotLink)

@@ -33,12 +33,12 @@ TEST(NvjitlinkOptions, AreTheTextsThatNvjitlinkReads)
   auto options = lto();
   for (auto const& [name, set] : changes())
     if (name != "debug" && name != "fast_compile" && name != "drop_unused_variables") set(options);
-  EXPECT_THAT(
-      detail::nvjitlink_options(library_and_transform(), options),
-      ElementsAre("-arch=sm_90", "-lto", "-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=0",
-                  "-kernels-used=apply_transform", "-variables-used=v", "-maxrregcount=32", "-O3",
-                  "-lineinfo", "--device-stack-protector=true", "-Xptxas=--def-load-cache=cg",
-                  "-Xnvvm=-jump-table-density=10", "-split-compile=2", "-no-cache"));
+  EXPECT_THAT(detail::nvjitlink_options(library_and_transform(), options),
+              ElementsAre("-arch=sm_90", "-lto", "-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=0",
+                          "-kernels-used=apply_transform", "-variables-used=v", "-nvvm-latest",
+                          "-maxrregcount=32", "-O3", "-lineinfo", "--device-stack-protector=true",
+                          "-Xptxas=--def-load-cache=cg", "-Xnvvm=-jump-table-density=10",
+                          "-split-compile=2", "-no-cache"));
   options = lto();
   options.drop_unused_variables = options.debug = true;
   EXPECT_THAT(detail::nvjitlink_options(library_and_transform(), options),

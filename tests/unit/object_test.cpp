@@ -178,8 +178,8 @@ TEST(Object, RefusesDamagedContainers)
   expect_corrupt_object(with_value(good, code + 8, std::uint64_t{1} << 40U),
                         "a fatbin container is longer than section __nv_relfatbin");
   expect_corrupt_object(
-      with_value(good, code + 16, std::uint16_t{77}),
-      "container at byte " + std::to_string(code) + ": entry kind 77 is not known, at byte 16");
+      with_value(good, code + 20, std::uint32_t{65}),
+      "container at byte " + std::to_string(code) + ": entry header of 65 bytes, at byte 20");
 }
 
 TEST(Object, StatesTheOffsetOfADamagedEntryInTheFile)
@@ -187,10 +187,10 @@ TEST(Object, StatesTheOffsetOfADamagedEntryInTheFile)
   auto const good = form_bytes("object.o");
   auto const code = place_of(good, "__nv_relfatbin").bytes;
   try {
-    (void)read_object(with_value(good, code + 16, std::uint16_t{77}), "t.o");
+    (void)read_object(with_value(good, code + 20, std::uint32_t{65}), "t.o");
     ADD_FAILURE() << "no error";
   } catch (format_error const& failed) {
-    EXPECT_EQ(failed.offset(), code + 16);
+    EXPECT_EQ(failed.offset(), code + 20);
     EXPECT_EQ(failed.details().input, "t.o");
   }
 }

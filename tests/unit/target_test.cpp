@@ -9,7 +9,7 @@ using fatlink::target;
 
 TEST(Target, ReadsWhatNvccWrites)
 {
-  for (auto const* name : {"sm_75", "sm_90", "sm_90a", "sm_100f", "sm_121"})
+  for (auto const* name : {"sm_75", "sm_90", "sm_90a", "sm_100f", "sm_121", "sm_107f", "sm_130a"})
     EXPECT_EQ(target(name).name(), name);
 }
 
@@ -24,7 +24,7 @@ TEST(Target, RefusesWhatNvjitlinkWouldExitOn)
 {
   for (auto const* text : {"sm_1", "sm_2", "sm_5", "sm_9", "sm_70"})
     expect_error<fatlink::usage_error>([&] { (void)target(text); }, "older than CUDA 13 supports");
-  expect_error<fatlink::usage_error>([] { (void)target("sm_999"); }, "no such architecture");
+  expect_error<fatlink::usage_error>([] { (void)target("sm_83"); }, "no such architecture");
 }
 
 TEST(Target, ThatIsNotSetSaysSo)
@@ -71,7 +71,7 @@ TEST(Target, ListsEveryTargetOfCuda13Once)
 
 TEST(Target, KnowsWhichArchitecturesNvjitlinkTakes)
 {
-  for (auto const number : {20U, 21U, 50U, 61U, 70U, 72U, 75U, 82U, 86U, 90U, 101U, 121U})
+  for (auto const number : {20U, 21U, 50U, 61U, 70U, 72U, 75U, 82U, 86U, 90U, 101U, 107U, 121U})
     EXPECT_TRUE(target(number).is_known()) << number;
   for (auto const number : {10U, 13U, 73U, 74U, 76U, 83U, 91U, 102U, 130U})
     EXPECT_FALSE(target(number).is_known()) << number;
@@ -79,6 +79,15 @@ TEST(Target, KnowsWhichArchitecturesNvjitlinkTakes)
   EXPECT_TRUE(target(100, 'f').is_known());
   EXPECT_FALSE(target(75, 'a').is_known());
   EXPECT_FALSE(target(90, 'f').is_known());
+}
+
+TEST(Target, KnowsTheFirstCudaThatHasIt)
+{
+  EXPECT_EQ(target("sm_75").first_cuda_minor(), 0U);
+  EXPECT_EQ(target("sm_121a").first_cuda_minor(), 0U);
+  EXPECT_EQ(target("sm_107").first_cuda_minor(), 4U);
+  EXPECT_EQ(target("sm_107f").first_cuda_minor(), 4U);
+  EXPECT_EQ(target("sm_130").first_cuda_minor(), 6U);
 }
 
 TEST(LinkMode, KnowsTwoModes)

@@ -46,7 +46,7 @@ nlohmann::json compiled_to_json(compiled_source const& compiled, compile_argumen
 {
   auto entries = nlohmann::json::array();
   for (auto const& entry : compiled.code.entries())
-    entries.push_back({{"kind", to_string(entry.kind)},
+    entries.push_back({{"kind", name_of(entry.kind)},
                        {"target", entry.target.name()},
                        {"stored_bytes", entry.payload.size()}});
   nlohmann::json json{{"source", arguments.source},
@@ -68,7 +68,7 @@ void print_compiled(compiled_source const& compiled, compile_arguments const& ar
 {
   std::vector<std::string> names;
   for (auto const& entry : compiled.code.entries())
-    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
   auto const& ident = compiled.code.ident();
   fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output, fmt::join(names, " "),
              ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none",

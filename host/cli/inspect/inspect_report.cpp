@@ -64,7 +64,7 @@ nlohmann::json ident_to_json(ident const& stated)
 
 nlohmann::json entry_to_json(fatbin_entry const& entry)
 {
-  nlohmann::json json{{"kind", to_string(entry.kind)},
+  nlohmann::json json{{"kind", name_of(entry.kind)},
                       {"target", entry.target.name()},
                       {"version", fmt::format("{}.{}", entry.version_major, entry.version_minor)},
                       {"offset", entry.offset},
@@ -89,7 +89,7 @@ void add_interface(nlohmann::json& json, ptx_interface const& interface)
 
 void add_contents(nlohmann::json& json, fatbin_entry const& entry, fatbin const& module)
 {
-  if (entry.kind == entry_kind::ltoir) return;
+  if (!shows_interface(entry)) return;
   add_interface(json, module.interface(entry));
   if (entry.kind != entry_kind::elf) return;
   json["relocatable"] = entry_access::facts_of(module, entry).is_relocatable;
@@ -105,7 +105,8 @@ void correct_sizes(nlohmann::json& json, fatbin_entry const& entry, fatbin const
   auto const is_bare =
       form == input_form::ptx || form == input_form::ltoir || form == input_form::cubin;
   if (is_bare) json["bytes"] = json["stored_bytes"] = file.bytes().size();
-  if (entry.kind == entry_kind::ptx) json["bytes"] = read_ptx(entry, module.name()).size();
+  if (entry.kind == entry_kind::ptx && shows_interface(entry))
+    json["bytes"] = read_ptx(entry, module.name()).size();
 }
 
 /// Of an entry of a damaged file, only what can be read. Of other forms than fatbins, fatlink made

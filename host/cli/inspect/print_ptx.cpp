@@ -16,7 +16,7 @@ namespace {
 {
   std::vector<std::string> names;
   for (auto const& entry : file.entries())
-    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
   throw file_error(stage::fatbin,
                    {.message = fmt::format("{}: contains no PTX{}; it contains {}", file.name(),
                                            scope, fmt::join(names, ", ")),

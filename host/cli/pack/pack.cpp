@@ -60,7 +60,7 @@ nlohmann::json packed_to_json(packed_fatbin const& packed, pack_arguments const&
   auto entries = nlohmann::json::array();
   for (std::size_t index = 0; index < packed.files.size(); ++index) {
     auto const& entry = packed.contents.entries()[index];
-    entries.push_back({{"kind", to_string(entry.kind)},
+    entries.push_back({{"kind", name_of(entry.kind)},
                        {"target", entry.target.name()},
                        {"stored_bytes", entry.payload.size()},
                        {"file", packed.files[index]}});
@@ -79,7 +79,7 @@ void print_packed(packed_fatbin const& packed, std::string const& output)
 {
   std::vector<std::string> names;
   for (auto const& entry : packed.contents.entries())
-    names.push_back(fmt::format("{}:{}", to_string(entry.kind), entry.target.name()));
+    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
   fmt::print("{}: {}, contract {}, {} bytes\n", output, fmt::join(names, " "),
              find_packed_contract(packed.contents).value_or("none"),
              packed.contents.bytes().size());

@@ -21,7 +21,7 @@ using entry_key = std::pair<entry_kind, target>;
 
 std::string name_of(fatbin_entry const& entry)
 {
-  return fmt::format("{}:{}", to_string(entry.kind), entry.target.name());
+  return fmt::format("{}:{}", name_of(entry.kind), entry.target.name());
 }
 
 /// Both have an entry like `entry`; they may be the same module.

@@ -26,7 +26,7 @@ bool shows_functions(fatbin const& input)
 {
   auto const& entries = input.entries();
   return std::any_of(entries.begin(), entries.end(),
-                     [](fatbin_entry const& entry) { return entry.kind != entry_kind::ltoir; });
+                     [](fatbin_entry const& entry) { return shows_interface(entry); });
 }
 
 names names_of(std::vector<ptx_function> const& functions)

@@ -68,6 +68,7 @@ enum class error_code {
   unknown_form,       ///< a file of no form that fatlink links
   digest_mismatch,    ///< other bytes than those that were built
   above_limit,        ///< larger than one of fatlink's limits
+  newer_format,       ///< of a kind or version that this fatlink does not know
   invalid_ptx,        ///< PTX text that cannot be parsed
   missing_ptx,        ///< the fatbin holds no PTX to show
   foreign_ident,      ///< the ident was not written by this fatlink

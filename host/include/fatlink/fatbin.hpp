@@ -25,17 +25,21 @@
 
 namespace FATLINK_API fatlink {
 
-/// What an entry holds; the values are those in the file.
-enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8 };
-/// "ptx", "elf", "ltoir".
+/// What an entry holds; the values are those in the file. A newer toolkit may write others, which
+/// are listed with their number and not linked; nor is Tile IR.
+enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8, tileir = 0x80 };
+/// "ptx", "elf", "ltoir", "tileir"; "unknown" for any other.
 char const* to_string(entry_kind kind) noexcept;
+/// As to_string(); "kind 0x40" for those that this fatlink does not know.
+std::string name_of(entry_kind kind);
 
-/// How the payload of an entry is compressed.
-enum class compression { none, lz4, zstd };
-/// "none", "lz4", "zstd".
+/// How the payload of an entry is compressed; unknown: in a way that this fatlink does not know.
+enum class compression { none, lz4, zstd, unknown };
+/// "none", "lz4", "zstd", "unknown".
 char const* to_string(compression method) noexcept;
 
-/// One entry. Strings are copies; `payload` points into the fatbin's bytes.
+/// One entry. Strings are copies; `payload` points into the fatbin's bytes, or into those of
+/// `decompressed`.
 struct fatbin_entry {
   entry_kind kind = entry_kind::ptx;  ///< what the entry holds
   fatlink::target target = {};        ///< the architecture that it was compiled for
@@ -50,6 +54,8 @@ struct fatbin_entry {
   std::string options = {};             ///< the options text: float flags among it
   bytes_view stored_options = {};       ///< as in the file; of ELF for sm_100 and newer binary
   std::string ident_text = {};          ///< raw; see ident.hpp
+  /// The payloads of concatenated entries (nvcc -concat), which the file holds as one.
+  std::shared_ptr<std::string const> decompressed = {};
 
   /// The float flags in `options`.
   [[nodiscard]] fatlink::float_flags float_flags() const noexcept
@@ -60,8 +66,16 @@ struct fatbin_entry {
   [[nodiscard]] std::optional<fatlink::ident> ident() const { return parse_ident(ident_text); }
 };
 
-/// Lists the entries of `image`, in file order. Payloads point into `image`.
-/// `name` is the file's, for messages.
+/// Whether the functions of an entry can be read: of PTX and SASS that is not compressed in an
+/// unknown way.
+[[nodiscard]] inline bool shows_interface(fatbin_entry const& entry) noexcept
+{
+  return (entry.kind == entry_kind::ptx || entry.kind == entry_kind::elf) &&
+         entry.compression != compression::unknown;
+}
+
+/// Lists the entries of `image`, in file order, each of concatenated ones for itself. Payloads
+/// point into `image`. `name` is the file's, for messages.
 /// @throws format_error empty, not a fatbin, or a size past the end; with the byte offset. Above a
 ///   limit: 4,096 entries; 64 KiB of ident or options in one; 256 MiB in one once decompressed, 1
 ///   GiB in all.

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fatlink/export.hpp"
 
@@ -22,8 +23,17 @@ struct float_flags {
   friend bool operator==(float_flags const&, float_flags const&) = default;
 };
 
-/// Reads the flags out of an entry's options text; flags not named keep nvcc's defaults.
+/// Reads the flags out of an entry's options text; flags not named keep nvcc's defaults. Of a flag
+/// that is named twice the last one counts. Every spelling of nvcc, NVRTC, nvJitLink and nvFatbin
+/// is read: -prec_div=1, --prec-div=true, -fma=0, -use_fast_math.
 float_flags parse_float_flags(std::string_view options) noexcept;
+
+/// Whether the text names any of the flags. Raw LTO-IR has no options.
+bool states_float_flags(std::string_view options) noexcept;
+
+/// The options in an LTO-IR entry's text that fatlink does not know, or knows with other values;
+/// one of them may be a float flag.
+std::vector<std::string> unknown_options(std::string_view options);
 
 /// "-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1", as entries record them.
 std::string to_string(float_flags const& flags);

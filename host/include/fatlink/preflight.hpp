@@ -33,6 +33,7 @@ enum class finding_id {
   arch_too_new,     ///< compiled for architectures newer than the target
   arch_specific,    ///< compiled only for other exact targets: as sm_90a, or as SASS
   arch_unknown,     ///< compiled for architectures that CUDA 13 does not know
+  newer_entry,      ///< an entry of a kind or compression that this fatlink does not know
   not_relocatable,  ///< SASS of a whole program, which cannot be linked
   // contracts
   contract_mismatch,  ///< built against different contracts
@@ -60,8 +61,10 @@ enum class finding_id {
   unused_definition,  ///< no library calls what a transform defines
   not_judged,         ///< a transform that cannot be checked without its library
   // toolkits, flags and integrity
+  target_too_new,    ///< a target that nvJitLink does not have yet
   toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
   toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
+  unread_option,     ///< an option of LTO-IR's compiler that this fatlink does not know
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // launch plans

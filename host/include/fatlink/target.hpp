@@ -40,9 +40,10 @@ class target {
   }
 
   /// Parses "sm_90", "sm_90a", "sm_100f".
-  /// @throws usage_error other spellings ("90", "sm_1"), and architectures older than
-  ///   CUDA 13 knows (below sm_75); the hint gives the spelling. nvJitLink ends the process on
-  ///   `sm_1`, so unchecked text must not reach it.
+  /// @throws usage_error other spellings ("90", "sm_1"), architectures older than CUDA 13 knows
+  ///   (below sm_75), and unknown ones below sm_100; the hint gives the spelling. nvJitLink ends
+  ///   the process on `sm_1`, so unchecked text must not reach it. Others that this fatlink does
+  ///   not know may be of a newer CUDA (first_cuda_minor()).
   target(char const* text) : target(text == nullptr ? std::string_view() : std::string_view(text))
   {
   }
@@ -61,10 +62,15 @@ class target {
   /// Whether code compiled for *this* (a PTX or LTO-IR entry) links for `link_target`.
   [[nodiscard]] bool links_for(target link_target) const noexcept;
 
-  /// Whether every nvJitLink of CUDA 13 accepts PTX of this architecture: those of
-  /// CUDA 13 and older ones down to sm_20. nvJitLink 13.0 ignores the entries of others (sm_74,
-  /// sm_83) or refuses them.
+  /// Whether nvJitLinks of CUDA 13 accept PTX of this architecture: those of CUDA 13, also ones
+  /// that came with a later version than 13.0 (sm_107), and older ones down to sm_20.
+  /// nvJitLink 13.0 ignores the entries of others (sm_74, sm_83) or refuses them.
   [[nodiscard]] bool is_known() const noexcept;
+
+  /// The least minor version of CUDA 13 whose nvJitLink links for this target: 0 for most, 4 for
+  /// sm_107; for a target that this fatlink does not know that after the newest that was measured.
+  /// An older nvJitLink may end its process.
+  [[nodiscard]] unsigned first_cuda_minor() const noexcept;
 
   /// Compares numbers, then suffixes.
   // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.
@@ -81,8 +87,8 @@ class target {
 ///   nvJitLink ends the process on sm_1.
 void check_target(target link_target);
 
-/// The targets of CUDA 13, oldest first: each generic one, followed by its architecture-specific
-/// one. Family-specific targets (sm_100f) are left out.
+/// The targets of every CUDA 13, oldest first: each generic one, followed by its
+/// architecture-specific one. Family-specific targets (sm_100f) are left out.
 std::span<target const> known_targets() noexcept;
 
 }  // namespace fatlink

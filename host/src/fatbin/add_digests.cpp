@@ -8,6 +8,7 @@
 
 #include "fatbin/element_records.hpp"
 #include "fatbin/entry_digests.hpp"
+#include "fatbin/write_fatbin.hpp"
 #include "fatbin/write_ident.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -111,6 +112,10 @@ std::vector<std::string> describe_entries(bytes_view image, std::string_view nam
 byte_buffer add_digests(bytes_view image, std::string_view name)
 {
   auto const entries = read_fatbin(image, name);
+  // Concatenated entries have no ident each, so they are written one by one.
+  if (std::ranges::any_of(entries,
+                          [](fatbin_entry const& entry) { return entry.decompressed != nullptr; }))
+    return add_digests(write_fatbin(std::span(entries)), name);
   auto members = read_ident(entries, name);
   if (auto elements = elements_of(entries, name); !elements.empty())
     members.push_back(std::move(elements));

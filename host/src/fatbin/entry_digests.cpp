@@ -37,7 +37,7 @@ std::string first_digits(digest256 const& digest)
 /// "ltoir:sm_90a"
 std::string name_of(fatbin_entry const& entry)
 {
-  return detail::format("{}:{}", to_string(entry.kind), entry.target.name());
+  return detail::format("{}:{}", name_of(entry.kind), entry.target.name());
 }
 
 /// Whether `json` ends with the digest of what it holds before: ,"check":"<32 digits>"}
@@ -159,6 +159,8 @@ std::string short_digest(std::string_view text)
 
 std::string describe_entry(bytes_view image, fatbin_entry const& entry)
 {
+  if (entry.decompressed)  // has no bytes of its own in the file
+    return detail::format("{} {}", name_of(entry), first_digits(sha256(entry.payload)));
   byte_reader const bytes(image);
   auto const header = bytes.read<std::uint32_t>(entry.offset + 0x04);
   auto const payload = bytes.read<std::uint64_t>(entry.offset + 0x08);

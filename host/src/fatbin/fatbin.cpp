@@ -81,8 +81,16 @@ char const* to_string(entry_kind kind) noexcept
       return "elf";
     case entry_kind::ltoir:
       return "ltoir";
+    case entry_kind::tileir:
+      return "tileir";
   }
   return "unknown";
+}
+
+std::string name_of(entry_kind kind)
+{
+  std::string text = to_string(kind);
+  return text == "unknown" ? detail::format("kind {:#x}", static_cast<unsigned>(kind)) : text;
 }
 
 char const* to_string(compression method) noexcept
@@ -94,6 +102,8 @@ char const* to_string(compression method) noexcept
       return "lz4";
     case compression::zstd:
       return "zstd";
+    case compression::unknown:
+      break;
   }
   return "unknown";
 }
@@ -237,6 +247,8 @@ fatbin_entry const* fatbin::find(entry_kind kind, target link_target) const noex
   for (auto const& entry : contents_->entries) {
     if (entry.kind != kind || !entry.target.is_known() || !entry.target.links_for(link_target))
       continue;
+    if (entry.compression == compression::unknown && kind != entry_kind::ltoir)
+      continue;  // nvJitLink decompresses LTO-IR
     if (best == nullptr || best->target < entry.target) best = &entry;
   }
   return best;

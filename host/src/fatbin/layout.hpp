@@ -13,6 +13,7 @@ constexpr std::uint16_t k_version = 1;
 constexpr std::uint16_t k_container_header = 16;
 constexpr std::uint16_t k_entry_version = 0x0101;
 constexpr std::uint32_t k_least_entry_header = 64;
+constexpr std::uint16_t k_concatenated = 0x100;  ///< kind of an entry that holds several
 constexpr std::uint64_t k_flag_lz4 = 0x2000;
 constexpr std::uint64_t k_flag_zstd = 0x8000;
 constexpr std::uint64_t k_flag_scrambled = 0x10000;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the entries of a container, and the PTX of an entry.
 // The format: docs/fatbin_format.md.
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "fatbin/layout.hpp"
@@ -19,6 +22,46 @@ constexpr char const* k_rebuild = "build it again, or copy it again in full";
 constexpr char const* k_split_fatbin = "split it into several fatbins, each with fewer sources";
 constexpr char const* k_entry_limit = "above 256 MiB, the limit for one entry";
 static_assert(limits::k_entry_bytes == std::uint64_t{256} << 20);
+
+/// Whether links take entries of the kind: others are listed only.
+bool is_linked(entry_kind kind)
+{
+  return kind == entry_kind::ptx || kind == entry_kind::elf || kind == entry_kind::ltoir;
+}
+
+[[noreturn]] void fail_payload(fatbin_entry const& entry, std::string_view name, char const* kind,
+                               std::string const& cause,
+                               error_code code = error_code::corrupt_fatbin,
+                               char const* hint = k_rebuild)
+{
+  throw format_error(entry.offset, {.message = detail::format("{}: the {} entry at byte {}: {}",
+                                                              name, kind, entry.offset, cause),
+                                    .input = std::string(name),
+                                    .code = code,
+                                    .hint = hint});
+}
+
+/// The payload, decompressed; `kind` is that of the entry in messages.
+std::string decompressed(fatbin_entry const& entry, std::string_view name, char const* kind)
+{
+  if (entry.uncompressed_size > limits::k_entry_bytes)
+    fail_payload(entry, name, kind, detail::format("is {}", k_entry_limit));
+  auto const size = static_cast<std::size_t>(entry.uncompressed_size);
+  std::string error;
+  std::string payload;
+  if (entry.compression == compression::none)
+    payload.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
+  else if (entry.compression == compression::zstd)
+    payload = detail::decompress_zstd(entry.payload, size, error);
+  else if (entry.compression == compression::lz4)
+    payload = detail::decompress_lz4(entry.payload, size, error);
+  else
+    fail_payload(entry, name, kind, "is compressed in a way that this fatlink does not know",
+                 error_code::newer_format,
+                 "use a newer fatlink, or compile it with -Xfatbin --compress-mode=none");
+  if (!error.empty()) fail_payload(entry, name, kind, error);
+  return payload;
+}
 
 class reader {
  public:
@@ -63,13 +106,26 @@ class reader {
     fail(error_code::above_limit, offset, excess, hint);
   }
 
+  /// What follows cannot be read.
+  [[noreturn]] void fail_newer(std::uint64_t offset, std::string const& what) const
+  {
+    fail(error_code::newer_format, offset, what + ", which this fatlink does not know",
+         "use a newer fatlink, or make it with an older toolkit");
+  }
+
+  void check_version(std::uint64_t entry) const
+  {
+    if (auto const version = bytes_.read<std::uint16_t>(entry + 2); version != k_entry_version)
+      fail_newer(entry + 2, detail::format("entry version {:#x}", version));
+  }
+
   /// Returns the offset after the container.
   std::uint64_t read_container(std::uint64_t offset)
   {
     if (bytes_.read<std::uint32_t>(offset) != k_magic)
       corrupt(offset, "bytes after the last container");
     if (auto const version = bytes_.read<std::uint16_t>(offset + 4); version != k_version)
-      corrupt(offset + 4, detail::format("container version {} is not known", version));
+      fail_newer(offset + 4, detail::format("container version {}", version));
     if (auto const size = bytes_.read<std::uint16_t>(offset + 6); size != k_container_header)
       corrupt(offset + 6, detail::format("container header of {} bytes is not known", size));
     auto const length = bytes_.read<std::uint64_t>(offset + 8);
@@ -85,36 +141,130 @@ class reader {
     auto const header = bytes_.read<std::uint32_t>(offset + 0x04);
     if (header < k_least_entry_header || header % 8 != 0)
       corrupt(offset + 4, detail::format("entry header of {} bytes", header));
-    if (auto const version = bytes_.read<std::uint16_t>(offset + 2); version != k_entry_version)
-      corrupt(offset + 2, detail::format("entry version {:#x} is not known", version));
+    check_version(offset);
     if (header > end - offset) corrupt(offset + 4, "entry header past the container's end");
     auto const padded = bytes_.read<std::uint64_t>(offset + 0x08);
     if (padded > end - offset - header)
       corrupt(offset + 8, "entry payload past the container's end");
-    if (entries_.size() == limits::k_entries)
-      exceed(offset, detail::format("holds more than {} entries, the limit", limits::k_entries),
-             k_split_fatbin);
-    entries_.push_back(read_fields(offset, header, padded));
+    if (bytes_.read<std::uint16_t>(offset) == k_concatenated)
+      read_concatenated(offset, header, padded);
+    else
+      add(read_fields(offset, header, padded));
     return offset + header + padded;
+  }
+
+  void add(fatbin_entry entry)
+  {
+    if (entries_.size() == limits::k_entries)
+      exceed(entry.offset,
+             detail::format("holds more than {} entries, the limit", limits::k_entries),
+             k_split_fatbin);
+    entries_.push_back(std::move(entry));
   }
 
   fatbin_entry read_fields(std::uint64_t offset, std::uint32_t header, std::uint64_t padded)
   {
+    auto entry = read_identity(offset);
+    read_payload(entry, offset, header, padded);
+    count_bytes(entry);
+    read_texts(entry, header);
+    return entry;
+  }
+
+  /// What the header at `offset` states, but the payload and the texts.
+  fatbin_entry read_identity(std::uint64_t offset) const
+  {
     fatbin_entry entry;
-    entry.kind = kind_of(offset);
+    entry.kind = static_cast<entry_kind>(bytes_.read<std::uint16_t>(offset));
     entry.flags = bytes_.read<std::uint64_t>(offset + 0x28);
-    entry.target = target_of(offset, entry.flags);
+    entry.target = target_of(entry, offset);
     entry.version_minor = bytes_.read<std::uint16_t>(offset + 0x18);
     entry.version_major = bytes_.read<std::uint16_t>(offset + 0x1A);
     entry.scramble_key = bytes_.read<std::uint64_t>(offset + 0x30);
     entry.offset = offset;
-    read_payload(entry, offset, header, padded);
-    count_bytes(entry);
-    read_options(entry, header);
-    entry.ident_text =
-        header_text(offset, header, bytes_.read<std::uint32_t>(offset + 0x20),
-                    bytes_.read<std::uint32_t>(offset + 0x24), "ident", limits::k_ident_bytes);
     return entry;
+  }
+
+  void read_texts(fatbin_entry& entry, std::uint32_t header) const
+  {
+    read_options(entry, header);
+    entry.ident_text = header_text(
+        entry.offset, header, bytes_.read<std::uint32_t>(entry.offset + 0x20),
+        bytes_.read<std::uint32_t>(entry.offset + 0x24), "ident", limits::k_ident_bytes);
+  }
+
+  /// Several entries whose payloads are compressed as one: their headers, with the place of each
+  /// payload, are where another entry has its options.
+  void read_concatenated(std::uint64_t offset, std::uint32_t header, std::uint64_t padded)
+  {
+    auto const field = bytes_.read<std::uint32_t>(offset + 0x14);
+    if (field < k_least_entry_header || field > header - 8)
+      corrupt(offset + 0x14, "concatenated entries without their headers");
+    auto const count = bytes_.read<std::uint32_t>(offset + field);
+    auto const size = bytes_.read<std::uint32_t>(offset + field + 4);
+    if (size < 8 || size > header - field)
+      corrupt(offset + field + 4, "headers of concatenated entries past that of their entry");
+    auto const payloads = read_payloads(offset, header, padded);
+    if (!payloads) return;
+    auto const end = offset + field + size;
+    auto next = offset + field + 8;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (end - next < k_least_entry_header)
+        corrupt(next, detail::format("{} concatenated entries, but {} headers", count, i));
+      next = read_part(next, end, payloads);
+    }
+    if (next != end) corrupt(next, "bytes after the headers of concatenated entries");
+  }
+
+  /// The payloads of the concatenated entries at `offset`; null where only their headers can be
+  /// read: then they are listed as one entry.
+  std::shared_ptr<std::string const> read_payloads(std::uint64_t offset, std::uint32_t header,
+                                                   std::uint64_t padded)
+  {
+    auto whole = read_identity(offset);
+    read_payload(whole, offset, header, padded);
+    count_bytes(whole);
+    if (whole.compression == compression::unknown) return add(whole), nullptr;
+    return std::make_shared<std::string const>(decompressed(whole, name_, "concatenated"));
+  }
+
+  /// Reads the header of a concatenated entry, of which `end` is the most; returns the offset after
+  /// it. Its size is not stated: texts end it.
+  std::uint64_t read_part(std::uint64_t offset, std::uint64_t end,
+                          std::shared_ptr<std::string const> const& payloads)
+  {
+    check_version(offset);
+    auto const most = static_cast<std::uint32_t>(end - offset);
+    auto entry = read_identity(offset);
+    auto const begin = bytes_.read<std::uint32_t>(offset + 0x04);
+    auto const size = bytes_.read<std::uint64_t>(offset + 0x08);
+    if (begin > payloads->size() || size > payloads->size() - begin)
+      corrupt(offset + 0x04, "a concatenated payload outside those of its entry");
+    entry.decompressed = payloads;
+    entry.payload = std::as_bytes(std::span(*payloads)).subspan(begin, size);
+    entry.uncompressed_size = size;
+    if (entry.payload.empty()) corrupt(offset + 8, "entry without payload");
+    read_texts(entry, most);
+    auto const length = header_length(offset, most);
+    add(std::move(entry));
+    return offset + length;
+  }
+
+  /// The bytes of a header whose texts were read: each has a NUL, and is padded to 8 bytes.
+  [[nodiscard]] std::uint32_t header_length(std::uint64_t offset, std::uint32_t most) const
+  {
+    std::uint64_t length = k_least_entry_header;
+    auto const end_at = [&](std::uint64_t begin, std::uint64_t size) {
+      length = std::max(length, begin + (size + 8) / 8 * 8);
+    };
+    auto const ident = bytes_.read<std::uint32_t>(offset + 0x24);
+    if (ident != 0) end_at(bytes_.read<std::uint32_t>(offset + 0x20), ident);
+    if (auto const field = bytes_.read<std::uint32_t>(offset + 0x14); field != 0)
+      end_at(bytes_.read<std::uint32_t>(offset + field),
+             bytes_.read<std::uint32_t>(offset + field + 4));
+    if (length > most || length % 8 != 0)
+      corrupt(offset, "the header of a concatenated entry past those of all");
+    return static_cast<std::uint32_t>(length);
   }
 
   void count_bytes(fatbin_entry const& entry)
@@ -130,26 +280,15 @@ class reader {
              k_split_fatbin);
   }
 
-  [[nodiscard]] entry_kind kind_of(std::uint64_t offset) const
-  {
-    auto const kind = bytes_.read<std::uint16_t>(offset);
-    switch (static_cast<entry_kind>(kind)) {
-      case entry_kind::ptx:
-      case entry_kind::elf:
-      case entry_kind::ltoir:
-        return static_cast<entry_kind>(kind);
-    }
-    corrupt(offset, detail::format("entry kind {} is not known", kind));
-  }
-
-  [[nodiscard]] target target_of(std::uint64_t offset, std::uint64_t flags) const
+  /// An entry of another kind may state none, as Tile IR does.
+  [[nodiscard]] target target_of(fatbin_entry const& entry, std::uint64_t offset) const
   {
     auto const number = bytes_.read<std::uint32_t>(offset + 0x1C);
-    if (number < 10 || number > 999)
+    if (is_linked(entry.kind) && (number < 10 || number > 999))
       corrupt(offset + 0x1C, detail::format("architecture {}", number));
-    auto const suffix = (flags & k_flag_arch_specific) != 0     ? 'a'
-                        : (flags & k_flag_family_specific) != 0 ? 'f'
-                                                                : '\0';
+    auto const suffix = (entry.flags & k_flag_arch_specific) != 0     ? 'a'
+                        : (entry.flags & k_flag_family_specific) != 0 ? 'f'
+                                                                      : '\0';
     return target(number, suffix);
   }
 
@@ -162,13 +301,14 @@ class reader {
     auto const is_zstd = (entry.flags & k_flag_zstd) != 0;
     auto const is_lz4 = (entry.flags & k_flag_lz4) != 0;
     if (is_zstd && is_lz4) corrupt(offset + 0x28, "both compression flags set");
-    if (compressed != 0 && !is_zstd && !is_lz4) corrupt(offset + 0x28, "unknown compression");
     entry.compression = compressed == 0 ? compression::none
                         : is_zstd       ? compression::zstd
-                                        : compression::lz4;
+                        : is_lz4        ? compression::lz4
+                                        : compression::unknown;
     entry.payload = bytes_.view(offset + header, compressed == 0 ? padded : compressed);
     entry.uncompressed_size = compressed == 0 ? padded : raw;
-    if (entry.payload.empty()) corrupt(offset + 8, "entry without payload");
+    if (entry.payload.empty() && is_linked(entry.kind))
+      corrupt(offset + 8, "entry without payload");
   }
 
   void read_options(fatbin_entry& entry, std::uint32_t header) const
@@ -205,34 +345,6 @@ class reader {
   std::uint64_t bytes_in_all_ = 0;  ///< of the entries, once decompressed
 };
 
-[[noreturn]] void fail_payload(fatbin_entry const& entry, std::string_view name, char const* kind,
-                               std::string const& cause)
-{
-  throw format_error(entry.offset, {.message = detail::format("{}: the {} entry at byte {}: {}",
-                                                              name, kind, entry.offset, cause),
-                                    .input = std::string(name),
-                                    .code = error_code::corrupt_fatbin,
-                                    .hint = k_rebuild});
-}
-
-/// The payload, decompressed; `kind` is that of the entry in messages.
-std::string read_payload(fatbin_entry const& entry, std::string_view name, char const* kind)
-{
-  if (entry.uncompressed_size > limits::k_entry_bytes)
-    fail_payload(entry, name, kind, detail::format("is {}", k_entry_limit));
-  auto const size = static_cast<std::size_t>(entry.uncompressed_size);
-  std::string error;
-  std::string payload;
-  if (entry.compression == compression::none)
-    payload.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
-  else if (entry.compression == compression::zstd)
-    payload = detail::decompress_zstd(entry.payload, size, error);
-  else
-    payload = detail::decompress_lz4(entry.payload, size, error);
-  if (!error.empty()) fail_payload(entry, name, kind, error);
-  return payload;
-}
-
 }  // namespace
 
 std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
@@ -243,7 +355,7 @@ std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name)
 std::string read_ptx(fatbin_entry const& entry, std::string_view name)
 {
   if (entry.kind != entry_kind::ptx) fail_payload(entry, name, "PTX", "is not PTX");
-  auto text = read_payload(entry, name, "PTX");
+  auto text = decompressed(entry, name, "PTX");
   text.erase(text.find_last_not_of('\0') + 1);
   return text;
 }
@@ -251,7 +363,7 @@ std::string read_ptx(fatbin_entry const& entry, std::string_view name)
 byte_buffer read_elf(fatbin_entry const& entry, std::string_view name)
 {
   if (entry.kind != entry_kind::elf) fail_payload(entry, name, "elf", "is not an ELF file");
-  auto const payload = read_payload(entry, name, "elf");
+  auto const payload = decompressed(entry, name, "elf");
   auto const* const begin = reinterpret_cast<std::byte const*>(payload.data());
   return {begin, begin + payload.size()};
 }

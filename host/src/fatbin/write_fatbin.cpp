@@ -191,9 +191,11 @@ int rank(entry_kind kind)
     case entry_kind::ptx:
       return 1;
     case entry_kind::ltoir:
+      return 2;
+    case entry_kind::tileir:
       break;
   }
-  return 2;
+  return 3;
 }
 
 bool precedes(part const& a, part const& b)

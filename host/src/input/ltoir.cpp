@@ -58,9 +58,12 @@ class header_reader {
     if (bytes_.read<std::uint32_t>(0) != k_ltoir_magic)
       refuse_damaged(file_, 0, "does not begin with the magic number of LTO-IR");
     if (auto const version = version_at(0x04); version.major != k_container_major)
-      refuse_damaged(file_, 0x04,
-                     detail::format("LTO-IR container version {}.{} is not known", version.major,
-                                    version.minor));
+      refuse_damaged({file_.name, error_code::newer_format,
+                      "use a newer fatlink, or compile it with an older toolkit"},
+                     0x04,
+                     detail::format("LTO-IR container version {}.{}, which this fatlink does not "
+                                    "know",
+                                    version.major, version.minor));
     if (auto const size = bytes_.read<std::uint16_t>(0x0C); size != k_ltoir_header_size)
       refuse_damaged(file_, 0x0C, detail::format("LTO-IR header of {} bytes is not known", size));
     if (auto const level = bytes_.read<std::uint16_t>(0x0E); level != k_level_lto)

@@ -74,6 +74,7 @@ std::vector<std::string> detail::image_options(std::vector<fatbin> const& inputs
   add_each(texts, "-kernels-used=", sorted(options.kernels));
   add_each(texts, "-variables-used=", sorted(options.variables));
   if (options.drop_unused_variables) texts.emplace_back("-optimize-unused-variables");
+  if (options.latest_nvvm) texts.emplace_back("-nvvm-latest");
   add_code_options(texts, options);
   add_each(texts, "-Xptxas=", options.ptxas);
   add_each(texts, "-Xnvvm=", options.nvvm);

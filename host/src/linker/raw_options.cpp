@@ -53,6 +53,7 @@ constexpr std::array k_refused_nvvm{
     reserved_option{"Ofast-compile", "link_options::fast_compile"},
     reserved_option{"g", "link_options::debug"},
     reserved_option{"generate-line-info", "link_options::line_info"},
+    reserved_option{"nvvm-latest", "link_options::latest_nvvm"},
     reserved_option{"ftz", "link_options::ftz"},
     reserved_option{"prec-div", "link_options::prec_div"},
     reserved_option{"prec-sqrt", "link_options::prec_sqrt"},

@@ -40,11 +40,31 @@ link_request make_request(std::vector<link_input> const& inputs,
   return request;
 }
 
+/// The first nvJitLink that has link_options::latest_nvvm.
+constexpr toolkit_version k_first_latest_nvvm{13, 5};
+
+/// @throws unavailable_error `options` need a newer nvJitLink.
+void refuse_options(link_options const& options, toolkit_version linker)
+{
+  if (!options.latest_nvvm || linker >= k_first_latest_nvvm) return;
+  auto const first = to_string(k_first_latest_nvvm);
+  throw unavailable_error(
+      stage::linker, {.message = detail::format(
+                          "nvJitLink {} does not have the option -nvvm-latest", to_string(linker)),
+                      .input = "link_options::latest_nvvm",
+                      .code = error_code::nvjitlink_unavailable,
+                      .hint = detail::format("install nvJitLink {} or newer, or do not set "
+                                             "link_options::latest_nvvm",
+                                             first)});
+}
+
 /// Completes preflight with the version of nvJitLink, which is known once it is open.
-/// @throws refused_error an input needs a newer nvJitLink.
+/// @throws refused_error an input needs a newer nvJitLink. @throws unavailable_error an option
+/// does.
 void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& options,
                      toolkit_version linker)
 {
+  refuse_options(options, linker);
   auto request = request_of(options);
   request.linker = linker;
   std::vector<finding> findings;

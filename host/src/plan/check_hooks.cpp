@@ -55,7 +55,7 @@ struct known_hooks {
       for (auto const& [hook, type] : ident->hooks) contract.insert(hook);
     auto is_seen = false;
     for (auto const& entry : module.entries()) {
-      if (entry.kind == entry_kind::ltoir) continue;
+      if (!shows_interface(entry)) continue;
       add(module.interface(entry));
       is_seen = true;
     }

@@ -47,7 +47,7 @@ void add_module(kernel_list& list, fatbin const& module, std::optional<entry_cho
   }
   auto is_seen = false;
   for (auto const& entry : module.entries()) {
-    if (entry.kind == entry_kind::ltoir) continue;
+    if (!shows_interface(entry)) continue;
     list.add(module.interface(entry), module);
     is_seen = true;
   }

@@ -82,7 +82,9 @@ std::vector<finding> find_double_arithmetic(fatbin const& module)
   std::vector<finding> findings;
   std::set<std::string> known;
   for (auto const& entry : module.entries()) {
-    if (entry.kind != entry_kind::ptx || entry.uncompressed_size > k_most_text) continue;
+    if (entry.kind != entry_kind::ptx || !shows_interface(entry) ||
+        entry.uncompressed_size > k_most_text)
+      continue;
     auto const names = float_functions(module.interface(entry));
     if (names.empty()) continue;
     for (auto const& use : read_uses(entry, module.name()))

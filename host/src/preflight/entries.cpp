@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "fatbin/entry_facts.hpp"
+#include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
@@ -135,6 +136,30 @@ finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::st
           .hint = "compile it for an architecture of nvcc --list-gpu-arch"};
 }
 
+/// Warns of entries that no link can take; Tile IR is not meant for links.
+void check_newer(fatbin const& file, std::vector<finding>& findings)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : file.entries()) {
+    auto const is_known = entry.kind == entry_kind::ltoir || entry.kind == entry_kind::tileir ||
+                          shows_interface(entry);
+    if (is_known) continue;
+    auto text = std::string_view(to_string(entry.kind)) == "unknown"
+                    ? name_of(entry.kind)
+                    : detail::format("{} for {} of unknown compression", describe(entry.kind),
+                                     entry.target.name());
+    if (std::ranges::find(names, text) == names.end()) names.push_back(std::move(text));
+  }
+  if (names.empty()) return;
+  findings.push_back({.id = finding_id::newer_entry,
+                      .severity = severity::warning,
+                      .files = {file.name()},
+                      .message = detail::format("{} has entries of a newer toolkit than this "
+                                                "fatlink knows, which are passed over: {}",
+                                                file.name(), list_names(names)),
+                      .hint = "use a newer fatlink if one of them is to be linked"});
+}
+
 /// Of the input `file`: a link takes one entry, and would lose the other without a word.
 void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<finding>& findings)
 {
@@ -174,6 +199,26 @@ void check_relocatable(fatbin const& input, fatbin_entry const& sass,
        .hint = "compile it with nvcc -rdc=true -cubin, or -dc for an object"});
 }
 
+void check_options(preflight_inputs const& inputs, preflight_request const& request,
+                   std::vector<finding>& findings)
+{
+  for (auto const& input : inputs) {
+    auto const* entry = linked_entry(*input.file, choice_of(request));
+    if (entry == nullptr || entry->kind != entry_kind::ltoir) continue;
+    auto const unknown = unknown_options(entry->options);
+    if (unknown.empty()) continue;
+    findings.push_back(
+        {.id = finding_id::unread_option,
+         .severity = severity::warning,
+         .files = {input.file->name()},
+         .message = detail::format("{} was compiled with options that this fatlink does not know, "
+                                   "and does not pass to the link: {}",
+                                   input.file->name(), list_names(unknown)),
+         .hint = "if one of them changes floats, state the flags of the link: link_options::ftz, "
+                 "link_options::prec_div, link_options::prec_sqrt and link_options::fma"});
+  }
+}
+
 }  // namespace
 
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
@@ -185,6 +230,7 @@ void check_entries(preflight_inputs const& inputs, preflight_request const& requ
     auto const* linked = linked_entry(*input.file, choice);
     auto const unknown = unknown_targets(*input.file, kind);
     if (!unknown.empty()) findings.push_back(unknown_target(*input.file, kind, unknown, linked));
+    check_newer(*input.file, findings);
     if (linked != nullptr) check_single(*input.file, *linked, findings);
     if (linked != nullptr && linked->kind == entry_kind::elf)
       check_relocatable(*input.file, *linked, findings);
@@ -199,6 +245,7 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                        std::vector<finding>& findings)
 {
   if (request.states_float_flags) return;
+  check_options(inputs, request, findings);
   // Raw LTO-IR records no flags; those of the link apply to it.
   preflight_input const* reference = nullptr;
   float_flags flags;

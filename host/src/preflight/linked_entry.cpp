@@ -32,7 +32,7 @@ fatbin_entry const* find_sass(fatbin const& input, target link_target) noexcept
 {
   auto const& entries = input.entries();
   auto const entry = std::find_if(entries.begin(), entries.end(), [&](fatbin_entry const& sass) {
-    return sass.kind == entry_kind::elf && sass.target == link_target;
+    return sass.kind == entry_kind::elf && sass.target == link_target && shows_interface(sass);
   });
   return entry == entries.end() ? nullptr : &*entry;
 }
@@ -56,7 +56,8 @@ try {
   if (is_stated_opaque(input, ltoir)) return nullptr;
   fatbin_entry const* ptx = nullptr;
   for (auto const& entry : input.entries()) {
-    if (entry.target != ltoir.target || &entry == &ltoir || entry.kind == entry_kind::elf) continue;
+    if (entry.target != ltoir.target || &entry == &ltoir) continue;
+    if (entry.kind != entry_kind::ltoir && entry.kind != entry_kind::ptx) continue;
     if (entry.kind == entry_kind::ltoir || ptx != nullptr) return nullptr;
     ptx = &entry;
   }
@@ -69,7 +70,7 @@ fatbin_entry const* last_of(fatbin const& input, entry_kind kind) noexcept
 {
   fatbin_entry const* last = nullptr;
   for (auto const& entry : input.entries())
-    if (entry.kind == kind) last = &entry;
+    if (entry.kind == kind && shows_interface(entry)) last = &entry;
   return last;
 }
 
@@ -96,7 +97,7 @@ std::span<entry_kind const> detail::kinds_of(entry_choice const& choice) noexcep
 
 bool detail::states_float_flags(fatbin_entry const& entry) noexcept
 {
-  return entry.options.find("-ftz=") != std::string::npos;
+  return fatlink::states_float_flags(entry.options);
 }
 
 char const* detail::describe(entry_kind kind) noexcept
@@ -106,6 +107,8 @@ char const* detail::describe(entry_kind kind) noexcept
       return "PTX";
     case entry_kind::ltoir:
       return "LTO-IR";
+    case entry_kind::tileir:
+      return "Tile IR";
     case entry_kind::elf:
       break;
   }

@@ -26,8 +26,8 @@ class symbol_index;
 // entries.cpp: which entries link, and their float flags
 
 /// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx, no-sass: no entry of an input
-/// links. not-relocatable: the entry is a whole program. arch-unknown as a warning: an entry is
-/// passed over.
+/// links. not-relocatable: the entry is a whole program. arch-unknown as a warning, newer-entry: an
+/// entry is passed over.
 void check_entries(preflight_inputs const& inputs, preflight_request const& request,
                    std::vector<finding>& findings);
 /// no-ltoir: allow_calls, and no input has LTO-IR.
@@ -148,7 +148,7 @@ void check_weak_code(preflight_inputs const& inputs, symbol_index const& symbols
 
 // toolkits.cpp: versions
 
-/// toolkit-too-new, toolkit-major; nothing without `request.linker`.
+/// target-too-new, toolkit-too-new, toolkit-major; nothing without `request.linker`.
 void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);
 

@@ -129,6 +129,26 @@ finding too_new(fatbin const& input, toolkit_estimate const& toolkit, toolkit_ve
                                  to_string(linker))};
 }
 
+finding target_too_new(std::span<fatbin const> inputs, target link_target, toolkit_version linker,
+                       toolkit_version first)
+{
+  std::vector<std::string> files;
+  for (auto const& input : inputs) files.push_back(input.name());
+  auto const is_known = link_target.is_known();
+  return {.id = finding_id::target_too_new,
+          .severity = severity::error,
+          .files = std::move(files),
+          .message = detail::format("nvJitLink {} does not link for {}{}", to_string(linker),
+                                    link_target.name(),
+                                    is_known ? "" : ", which this fatlink does not know"),
+          .hint = is_known ? detail::format("install nvJitLink {0} or newer (package "
+                                            "libnvjitlink-{1}-{2})",
+                                            to_string(first), first.major, first.minor)
+                           : detail::format("install an nvJitLink that links for it, of CUDA {} or "
+                                            "newer, or name another target",
+                                            to_string(first))};
+}
+
 finding other_major(fatbin const& input, toolkit_estimate const& toolkit, toolkit_version linker)
 {
   return {.id = finding_id::toolkit_major,
@@ -201,6 +221,9 @@ void detail::check_toolkits(std::span<fatbin const> inputs, preflight_request co
                             std::vector<finding>& findings)
 {
   if (!request.linker) return;
+  toolkit_version const first{13, request.target.first_cuda_minor()};
+  if (first.minor != 0 && *request.linker < first)
+    findings.push_back(target_too_new(inputs, request.target, *request.linker, first));
   for (auto const& input : inputs) {
     auto const* entry = linked_entry(input, choice_of(request));
     if (entry == nullptr) continue;

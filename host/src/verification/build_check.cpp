@@ -32,7 +32,7 @@ namespace {
 
 std::string name_of(fatbin_entry const& entry)
 {
-  return detail::format("{}:{}", to_string(entry.kind), entry.target.name());
+  return detail::format("{}:{}", name_of(entry.kind), entry.target.name());
 }
 
 void check_entries(fatbin const& input, std::vector<std::string> const& expected)

@@ -60,7 +60,7 @@ std::vector<std::string> names_in(
   std::vector<std::string> names;
   for (auto const& module : modules)
     for (auto const& entry : module.entries()) {
-      if (entry.kind != entry_kind::ptx) continue;
+      if (entry.kind != entry_kind::ptx || !shows_interface(entry)) continue;
       for (auto const list : lists)
         for (auto const& function : module.interface(entry).*list) names.push_back(function.name);
     }
