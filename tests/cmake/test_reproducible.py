@@ -8,26 +8,31 @@ import unittest
 
 from build_side import BUILD, CMAKE, SOURCE, BuildSide
 
-SETTINGS = BUILD / "kernels/transforms/add_float.settings.cmake"
+# The first includes fatlink's device headers, the second has a folder of the project among its options.
+FATBINS = {"add_float": "transforms/add_float", "sort_1": "algorithms/sort_1_fatbin"}
 
 
 class Reproducible(BuildSide):
     def compiled_in(self, checkout):
-        """The bytes of a transform, compiled in a copy of what it is compiled of."""
+        """The bytes of the fatbins, compiled in a copy of what they are compiled of."""
         shutil.copytree(SOURCE / "kernels", checkout / "kernels")
-        contracts = BUILD / "kernels/algorithms/sized_contracts"
-        shutil.copytree(contracts, checkout / contracts.relative_to(SOURCE))
-        settings = SETTINGS.read_text().replace(str(SOURCE), str(checkout))
-        for hooks in (BUILD / "kernels/algorithms").glob("fatlink_contract_*_hooks.cmake"):
+        contracts = BUILD / "kernels/algorithms"
+        for folder in ("sized_contracts", "plans"):
+            shutil.copytree(contracts / folder, checkout / contracts.relative_to(SOURCE) / folder)
+        for hooks in contracts.glob("fatlink_contract_*_hooks.cmake"):
             shutil.copy(hooks, checkout / hooks.relative_to(SOURCE))
-        (checkout / "settings.cmake").write_text(settings)
         environment = {name: text for name, text in os.environ.items() if name != "FATLINK_NVCC_CACHE"}
-        subprocess.run([CMAKE, f"-DSETTINGS={checkout}/settings.cmake", f"-DINSPECT={BUILD}/bin/fatlink",
-                        "-P", SOURCE / "cmake/detail/fatbin/compile_fatbin.cmake"], check=True, env=environment)
-        built, = checkout.rglob("add_float.fatbin")
-        return built.read_bytes()
+        images = []
+        for name, settings in FATBINS.items():
+            text = (BUILD / f"kernels/{settings}.settings.cmake").read_text()
+            (checkout / "settings.cmake").write_text(text.replace(str(SOURCE), str(checkout)))
+            subprocess.run([CMAKE, f"-DSETTINGS={checkout}/settings.cmake", f"-DINSPECT={BUILD}/bin/fatlink",
+                            "-P", SOURCE / "cmake/detail/fatbin/compile_fatbin.cmake"], check=True, env=environment)
+            built, = checkout.rglob(f"{name}.fatbin")
+            images.append(built.read_bytes())
+        return images
 
-    @unittest.skipUnless(SOURCE in BUILD.parents and SETTINGS.exists(), "the build folder is not in the project")
+    @unittest.skipUnless(SOURCE in BUILD.parents, "the build folder is not in the project")
     def test_fatbins_do_not_depend_on_the_folder(self):
         self.assertEqual(self.compiled_in(self.folder / "one"), self.compiled_in(self.folder / "another/longer place"))
 

@@ -48,7 +48,8 @@ set(partial "${BUILT}.partial")
 # Reproducible paths. nvcc writes the source's path and the current folder into LTO-IR, and derives the names of
 # private symbols from the path (observed with CUDA 13.0), so it is given paths that do not depend on the folder.
 # Line information for debuggers needs the real paths. LTO-IR also holds the paths of the toolkit's headers, which
-# nvcc derives from its own path: an nvcc inside the project is called by a path relative to the source.
+# nvcc derives from its own path: an nvcc inside the project is called by a path relative to the source, and so are
+# folders and headers inside the project.
 cmake_path(GET SOURCE PARENT_PATH folder)
 cmake_path(GET SOURCE FILENAME source)
 fatlink_line_options("${OPTIONS}" OPTIONS has_lines)
@@ -65,17 +66,26 @@ endif()
 set(include_contract "")
 if(CONTRACT)
   set(include_contract -include "${HEADER}")
-  if(RELATIVE_HEADER)  # relative to the source's folder
-    set(include_contract -include "${source_folder}/${RELATIVE_HEADER}")
-  endif()
 endif()
-set(includes "${DEVICE_INCLUDES}")
-if(RELATIVE_INCLUDES)
-  set(includes "${source_folder}/${RELATIVE_INCLUDES}")
+set(options -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${OPTIONS})
+if(RELATIVE_PROJECT)  # to the source's folder
+  foreach(path IN ITEMS "${PROJECT_FOLDER}" "-I${PROJECT_FOLDER}")
+    string(LENGTH "${path}/" length)
+    string(REPLACE "${PROJECT_FOLDER}" "${source_folder}/${RELATIVE_PROJECT}" relative_path "${path}")
+    set(changed "")
+    foreach(option IN LISTS options)
+      string(SUBSTRING "${option}/" 0 ${length} begin)
+      if(begin STREQUAL "${path}/")
+        string(REPLACE "${path}" "${relative_path}" option "${option}")
+      endif()
+      list(APPEND changed "${option}")
+    endforeach()
+    set(options "${changed}")
+  endforeach()
 endif()
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -E env "PWD=${source_folder}"
-          "${nvcc}" -fatbin ${code} -std=c++17 "-I${includes}" ${include_contract} ${stated_path} ${OPTIONS}
+          "${nvcc}" -fatbin ${code} ${options} ${stated_path}
           "-Xfatbin=-ident=${ident}" -MD -MF "${DEPFILE}" -MT fatbin -o "${partial}"
           "${source_folder}/${source}"
   WORKING_DIRECTORY "${folder}"
