@@ -129,8 +129,8 @@ set(FATLINK_LONG_PARTS
   1 "^package\\.demo$"
   2 "^(package\\.fetched|wheel\\.)"
   3 "^(package\\.|docs\\.)"
-  4 "^(fuzz\\.|toolkits\\.|makers\\.)"
-  5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|root\\.demo|stress\\.)"
+  4 "^(fuzz\\.|toolkits\\.|makers\\.|root\\.demo)"
+  5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|stress\\.)"
   6 "^root\\.test$")
 
 function(_fatlink_part_of name out)
