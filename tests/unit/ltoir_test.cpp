@@ -70,6 +70,16 @@ TEST(Ltoir, ReadsNewerMinorVersionsAndUnknownFields)
   EXPECT_EQ(version(read_ltoir_header(bytes, "t").container), "1.70");
 }
 
+TEST(Ltoir, OfANewerContainerIsNotCalledDamaged)
+{
+  try {
+    (void)read_ltoir_header(with_value(form_bytes("transform.ltoir"), 0x04, std::uint8_t{2}), "t");
+    ADD_FAILURE() << "no error";
+  } catch (format_error const& failed) {
+    EXPECT_TRUE(failed.details().code == error_code::newer_format) << failed.what();
+  }
+}
+
 TEST(Ltoir, RefusesAnUnknownBeginning)
 {
   auto const good = form_bytes("transform.ltoir");

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "cubin/function_calls.hpp"
 #include "cubin/local_accesses.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
@@ -36,6 +37,21 @@ byte_buffer instruction(std::uint16_t operation, unsigned width)
 }
 
 }  // namespace
+
+TEST(FunctionCalls, OfALibraryLeadFromItsKernelToTheHook)
+{
+  auto const functions =
+      read_function_calls(cubin_of("library_sass.fatbin", "sm_90"), {"library_sass.fatbin"});
+  auto const kernel = std::ranges::find_if(functions, &cubin_function::is_kernel);
+  ASSERT_NE(kernel, functions.end());
+  EXPECT_GT(kernel->registers, 0U);
+  EXPECT_FALSE(kernel->is_private);
+  ASSERT_EQ(kernel->callees.size(), 1U);
+  auto const& hook = functions[kernel->callees.front()];
+  EXPECT_EQ(hook.name, "user_transform");
+  EXPECT_FALSE(hook.is_kernel);
+  EXPECT_EQ(hook.registers, 0U);  // declared only
+}
 
 // What `ptxas -v` printed for the fixture: see make_fixtures.
 TEST(Resources, AreThoseThatPtxasPrints)
