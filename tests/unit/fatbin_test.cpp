@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <random>
 
@@ -243,6 +244,33 @@ TEST(FatbinReader, RefusesBrokenHeadersOfConcatenatedEntries)
                 good, at, {0x40}))[static_cast<std::size_t>(first - entries.begin())]
                         .kind),
             "kind 0x40");
+}
+
+TEST(FatbinReader, CountsConcatenatedPayloadsThatOverlap)
+{
+  constexpr std::uint32_t k_parts = 9;
+  constexpr std::uint32_t k_header = 0x40 + 8 + k_parts * 0x40;
+  constexpr std::uint64_t k_payload = std::uint64_t{128} << 20U;  // not compressed
+  byte_buffer image(16 + k_header + k_payload);
+  auto const put = [&](std::size_t at, auto value) {
+    std::memcpy(&image[at], &value, sizeof value);
+  };
+  put(0, 0xBA55ED50U);
+  put(4, 0x00100001U);
+  put(8, std::uint64_t{k_header} + k_payload);
+  put(16, 0x01010100U);  // concatenated
+  put(20, k_header);
+  put(24, k_payload);
+  put(16 + 0x14, 0x40U);
+  put(16 + 0x40, k_parts);
+  put(16 + 0x44, k_header - 0x40);
+  for (std::uint32_t part = 0; part < k_parts; ++part) {
+    auto const at = 16 + 0x48 + part * 0x40;
+    put(at, 0x01010001U);  // PTX
+    put(at + 8, k_payload);
+    put(at + 0x1C, 75U);
+  }
+  expect_format_error(image, "above-limit", "above 1 GiB once decompressed");
 }
 
 TEST(FatbinReader, SurvivesRandomMutations)

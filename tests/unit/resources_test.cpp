@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cubin/function_calls.hpp"
+#include "cubin/cubin.hpp"
 #include "cubin/local_accesses.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"

@@ -93,9 +93,9 @@ struct link_options {
   /// Functions that stay calls trap at their end if a write past their array on the stack is found
   /// (--device-stack-protector=true); kernels and inlined functions are not protected. Cubins only.
   bool stack_protector = false;
-  /// Compiles with the newest of the compilers that nvJitLink has, which may need fewer registers
-  /// and longer for the link; for targets above sm_100 it is the default (-nvvm-latest). lto mode
-  /// only. From nvJitLink 13.5 on: an older one refuses it.
+  /// Compiles with the newest of the compilers that nvJitLink has (-nvvm-latest): kernels for sm_90
+  /// need other numbers of registers, and the link takes longer. lto mode only, from nvJitLink 13.5
+  /// on; an older one is refused. Measured with 13.5: the same bytes for sm_100.
   bool latest_nvvm = false;
   /// Threads of nvJitLink, 1 to k_most_threads; none: one. (nvJitLink would take 0 for all cores.)
   /// In lto mode two or more split the module, which may contract other multiplications and

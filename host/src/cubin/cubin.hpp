@@ -7,8 +7,11 @@
 #pragma once
 
 #include <compare>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -55,5 +58,20 @@ inline cubin read_cubin(bytes_view bytes, std::string_view name)
 {
   return read_cubin(bytes, cubin_name{name});
 }
+
+/// A function that a cubin defines or declares.
+struct cubin_function {
+  std::string name = {};
+  bool is_kernel = false;
+  bool is_private = false;          ///< no other module can call it
+  std::uint32_t registers = 0;      ///< of each thread; 0 of a declaration
+  std::uint32_t max_registers = 0;  ///< of a kernel: what its launch bounds leave; 0 if not stated
+  std::vector<std::size_t> callees = {};  ///< positions in the list of functions
+};
+
+/// The functions of a relocatable cubin, in the order of the symbols, with what its call graph
+/// states. Calls by address are not listed.
+/// @throws format_error (stage input) as read_cubin().
+std::vector<cubin_function> read_function_calls(bytes_view bytes, cubin_name const& name);
 
 }  // namespace fatlink::detail

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cubin/function_calls.hpp"
+// The functions of a cubin with their registers and calls: attributes and call graph
+// (docs/cubin_format.md).
 
 #include <elf.h>
 
@@ -7,6 +8,7 @@
 #include <utility>
 
 #include "cubin/attributes.hpp"
+#include "cubin/cubin.hpp"
 #include "cubin/cubin_error.hpp"
 #include "cubin/symbol_names.hpp"
 

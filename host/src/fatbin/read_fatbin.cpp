@@ -206,6 +206,7 @@ class reader {
       corrupt(offset + field + 4, "headers of concatenated entries past that of their entry");
     auto const payloads = read_payloads(offset, header, padded);
     if (!payloads) return;
+    uncounted_bytes_ = payloads->size();
     auto const end = offset + field + size;
     auto next = offset + field + 8;
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -244,6 +245,9 @@ class reader {
     entry.payload = std::as_bytes(std::span(*payloads)).subspan(begin, size);
     entry.uncompressed_size = size;
     if (entry.payload.empty()) corrupt(offset + 8, "entry without payload");
+    auto const counted = std::min(size, uncounted_bytes_);  // with those of all payloads
+    uncounted_bytes_ -= counted;
+    add_bytes(offset, size - counted);
     read_texts(entry, most);
     auto const length = header_length(offset, most);
     add(std::move(entry));
@@ -274,9 +278,14 @@ class reader {
              detail::format("an entry of {} MiB once decompressed, {}",
                             entry.uncompressed_size >> 20U, k_entry_limit),
              k_split_fatbin);
-    bytes_in_all_ += entry.uncompressed_size;
+    add_bytes(entry.offset, entry.uncompressed_size);
+  }
+
+  void add_bytes(std::uint64_t offset, std::uint64_t count)
+  {
+    bytes_in_all_ += count;
     if (bytes_in_all_ > limits::k_fatbin_bytes)
-      exceed(entry.offset, "its entries are above 1 GiB once decompressed, the limit for a fatbin",
+      exceed(offset, "its entries are above 1 GiB once decompressed, the limit for a fatbin",
              k_split_fatbin);
   }
 
@@ -343,6 +352,8 @@ class reader {
   std::string name_;
   std::vector<fatbin_entry> entries_;
   std::uint64_t bytes_in_all_ = 0;  ///< of the entries, once decompressed
+  /// Of concatenated payloads, which may overlap: those that no header has named yet.
+  std::uint64_t uncounted_bytes_ = 0;
 };
 
 }  // namespace

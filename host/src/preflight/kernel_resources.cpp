@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cubin/function_calls.hpp"
+#include "cubin/cubin.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
