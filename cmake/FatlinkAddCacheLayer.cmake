@@ -11,7 +11,7 @@ a package is installed, the first run neither links nor loads nvJitLink.
     [ALLOW_CALLS] [WHOLE_ARCHIVE]
     [KERNELS <name>...] [VARIABLES <name>...] [DROP_UNUSED_VARIABLES]
     [MAX_REGISTERS <n>] [OPTIMIZE 0|3] [FAST_COMPILE min|mid|max]
-    [LINE_INFO] [DEBUG] [STACK_PROTECTOR]
+    [LINE_INFO] [DEBUG] [STACK_PROTECTOR] [LATEST_NVVM]
     [FTZ 0|1] [PREC_DIV 0|1] [PREC_SQRT 0|1] [FMA 0|1]
     [THREADS <n>] [NO_DRIVER_CACHE] [PTXAS <option>...] [NVVM <option>...]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])

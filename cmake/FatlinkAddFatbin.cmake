@@ -7,7 +7,7 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
     [CONTRACT <name>] [REFERENCE <file.json>] [PLAN <file.json>] [ARCHITECTURES <cc>...]
-    [SASS <cc>...] [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <version>]]
+    [SASS <cc>...] [NVJITLINK_AT_LEAST <version>] [OPTIONS <nvcc option>...] [OUTPUT_NAME <stem>] [PACKAGE <name> [PACKAGE_VERSION <version>]]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
@@ -35,6 +35,9 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
   Compute capabilities, for example ``90;100f``, for each of which a relocatable cubin is added as well. A cubin runs on
   that GPU without a compiler; one for ``90a`` or ``100f`` is for that GPU or family only. The other entries are the same
   with and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
+``NVJITLINK_AT_LEAST``
+  The oldest nvJitLink that users of the fatbin have, for example ``13.0``. An nvJitLink reads what toolkits up to its own
+  version write, so configuration warns if the toolkit in use is newer than this.
 ``OPTIONS``
   Options for nvcc, for example ``-use_fast_math``, with generator expressions. Options that set architectures or outputs,
   and ``-G``, are rejected.
@@ -60,7 +63,9 @@ Every entry's ident states contract, hooks, toolkit and float flags. After each 
 fatbin back: a missing entry or a different ident fails the build. Then ``fatlink digest`` adds digests of the
 entries to the ident, so readers reject a damaged fatbin.
 
-Builds are reproducible in any folder, with these exceptions: ``OPTIONS`` has ``-lineinfo``; the source includes,
+Builds are reproducible in any folder, with these exceptions: every kernel and function that others see has a
+parameter of a type in an unnamed namespace (nvcc then names those types by the number of its process); ``OPTIONS`` has
+``-lineinfo``; the source includes,
 by an absolute path (also through ``-I``), a header that uses ``__FILE__`` or defines private symbols, whose names
 depend on the path; the toolkit is in another folder outside of the project.
 
@@ -77,13 +82,14 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""
-    "CONTRACT;REFERENCE;PLAN;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
+    "CONTRACT;REFERENCE;PLAN;NVJITLINK_AT_LEAST;OUTPUT_NAME;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT"
     "SOURCES;ARCHITECTURES;SASS;OPTIONS")
   set(caller "fatlink_add_fatbin(${target})")
   fatlink_check_arguments("${caller}")
   _fatlink_check_fatbin_arguments("${caller}")
   fatlink_package_text("${caller}" "${arg_PACKAGE}" "${arg_PACKAGE_VERSION}" package)
   fatlink_require_nvcc("${caller}" toolkit)
+  _fatlink_check_floor("${caller}" "${toolkit}")
 
   set(folder "${CMAKE_CURRENT_BINARY_DIR}")
   if(FATLINK_DATA_DIR)

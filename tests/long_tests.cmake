@@ -35,10 +35,11 @@ set_tests_properties(root.demo root.test PROPERTIES RUN_SERIAL ON)
 # Fatbins of every toolkit against every nvJitLink; downloads 2 GB. By default: cli.test_check has files of three toolkits.
 fatlink_long_test(toolkits.download SECONDS 1800
   COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/fixtures/make_toolkit_fixtures" --toolkits-only "${PROJECT_BINARY_DIR}/toolkits")
-fatlink_long_test(toolkits.test_check PYTHON cli test_check.Toolkits
-  ENVIRONMENT "FATLINK_TOOLKITS=${PROJECT_BINARY_DIR}/toolkits")
 set_tests_properties(toolkits.download PROPERTIES FIXTURES_SETUP toolkits)
-set_tests_properties(toolkits.test_check PROPERTIES FIXTURES_REQUIRED toolkits)
+foreach(stem IN ITEMS test_check test_two_steps)
+  fatlink_long_test(toolkits.${stem} PYTHON cli ${stem}.Toolkits ENVIRONMENT "FATLINK_TOOLKITS=${PROJECT_BINARY_DIR}/toolkits")
+  set_tests_properties(toolkits.${stem} PROPERTIES FIXTURES_REQUIRED toolkits)
+endforeach()
 
 # Raw LTO-IR of the newest Numba, cuda.core, NVRTC and libNVVM, linked by their nvJitLink, sources compiled by that NVRTC
 # with the headers that it brings, and the examples of docs/python_transforms.md; downloads 300 MB. Without network, with

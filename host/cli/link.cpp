@@ -59,8 +59,9 @@ nlohmann::json image_to_json(linked_image const& image, double read_ms, std::str
 /// @throws usage_error --resources with an image that states none.
 void check_resources(link_arguments const& arguments)
 {
-  if (arguments.resources && arguments.emit != "cubin")
-    refuse_resources("on emitted PTX", "leave out --emit ptx");
+  if (!arguments.resources || arguments.emit == "cubin") return;
+  refuse_resources(arguments.emit == "ptx" ? "on emitted PTX" : "on an image that is not complete",
+                   "leave out --emit " + arguments.emit);
 }
 
 void print_image(linked_image const& image, std::string const& output)
@@ -146,15 +147,23 @@ void report_files(std::vector<linked_file> const& files, link_arguments const& a
 
 void warn_without_kernel(linked_image& image)
 {
+  if (image.kind != image_kind::cubin && image.kind != image_kind::ptx) return;
   if (detail::symbols_in(image.kind, image.bytes).kernels.empty())
     image.warnings.emplace_back(
         "the linked image has no kernel: none of the inputs is a library; pass the library first");
 }
 
+image_kind parse_image_kind(std::string_view emit)
+{
+  for (auto const kind : {image_kind::ptx, image_kind::ltoir, image_kind::relocatable})
+    if (emit == to_string(kind)) return kind;
+  return image_kind::cubin;
+}
+
 link_options make_options(target target, link_arguments const& arguments)
 {
   return arguments.link.make_options(target, parse_link_mode(arguments.mode),
-                                     arguments.emit == "ptx" ? image_kind::ptx : image_kind::cubin);
+                                     parse_image_kind(arguments.emit));
 }
 
 int link(link_arguments const& arguments)
@@ -198,8 +207,9 @@ void add_link(CLI::App& app, int& exit_status)
       ->required();
   add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "sass"},
              "link mode; sass: cubins for exactly the target, without a compiler");
-  add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx"},
-             "kind of image; ptx in lto mode only");
+  add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx", "ltoir", "relocatable"},
+             "kind of image; ptx and ltoir in lto mode only; ltoir, relocatable: a fatbin for "
+             "another link, in which hooks may be missing (nvJitLink 13.4 and 13.1 or newer)");
   add_kernels(*verb, arguments->link.options.kernels,
               "keep only this kernel, which an input must have; can be repeated");
   verb->add_option(

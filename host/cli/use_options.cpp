@@ -22,6 +22,8 @@ constexpr std::array k_option_names{
     option_name{"link_mode::lto", "--mode lto"},
     option_name{"link_mode::sass", "--mode sass"},
     option_name{"image_kind::cubin", "--emit cubin"},
+    option_name{"image_kind::ltoir", "--emit ltoir"},
+    option_name{"image_kind::relocatable", "--emit relocatable"},
     option_name{"link_options::target", "--target"},
     option_name{"set link_options::allow_calls", "pass --allow-calls"},
     option_name{"link_options::allow_calls", "--allow-calls"},

@@ -125,7 +125,7 @@ _fatlink_values() {
     'run --device')
       _fatlink_offer 'gpu cpu all'
       [[ $current == cpu:* ]] && _fatlink_targets && _fatlink_offer "${targets//sm_/cpu:sm_}" ;;
-    'link --emit') _fatlink_offer 'cubin ptx' ;;
+    'link --emit') _fatlink_offer 'cubin ptx ltoir relocatable' ;;
     'cache warm --emit') _fatlink_list 'cubin ptx' ;;
     'bench --only') _fatlink_list 'kernels links first-launch starts preflight reference-device' ;;
     'link --target' | 'check --target' | 'inspect --target' | 'cache warm --target')

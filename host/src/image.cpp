@@ -27,6 +27,10 @@ char const* to_string(image_kind kind) noexcept
       return "ptx";
     case image_kind::ptx_set:
       return "ptx_set";
+    case image_kind::ltoir:
+      return "ltoir";
+    case image_kind::relocatable:
+      return "relocatable";
   }
   return "unknown";
 }

@@ -132,6 +132,12 @@ TEST_F(CLink, RefusesMalformedOptions)
   stated = options();
   stated.emit = -1;
   fail_usage(check(stated), "emit is -1, which is not a constant of fatlink_image_kind");
+  stated.emit = FATLINK_IMAGE_RELOCATABLE + 1;
+  fail_usage(check(stated), "emit is 6, which is not a constant of fatlink_image_kind");
+  stated = options();
+  stated.mode = FATLINK_MODE_PTX;
+  stated.latest_nvvm = 1;
+  fail_usage(check(stated), "latest_nvvm: this option has no effect in ptx mode");
   stated = options();
   stated.ftz = 2;
   fail_usage(check(stated), "options.ftz is 2, which is not a constant of fatlink_choice");

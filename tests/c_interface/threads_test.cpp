@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <thread>
 #include <vector>
@@ -148,7 +149,12 @@ TEST_F(CThreads, PlansAllocateNoMoreThanInCpp)
     succeed(fatlink_plan_run(plan.get(), nullptr, given.data(), given.size(), 0, 0));
     return count.allocations();
   };
-  (void)in_cpp();  // the first call allocates what later ones use again
-  (void)in_c();
-  EXPECT_LE(in_c(), in_cpp());
+  // The first call allocates what later ones use again; how many threads take part in a launch,
+  // and so allocate, differs from call to call.
+  auto const least_of = [](auto const& call) {
+    auto least = call();
+    for (int i = 0; i < 10; ++i) least = std::min(least, call());
+    return least;
+  };
+  EXPECT_LE(least_of(in_c), least_of(in_cpp));
 }

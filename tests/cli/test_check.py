@@ -5,9 +5,10 @@ import json
 import os
 import pathlib
 import re
+import subprocess
 import unittest
 
-from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
+from fatlink_cli import HOOK, LIBRARY, PROGRAM, SHARE, CliTest
 from run_tests import long_test
 
 TOOLKITS = pathlib.Path(__file__).parent.parent / "fixtures" / "toolkits"
@@ -265,8 +266,8 @@ class Toolkits(AnyStatus):
         "optimize-unused-variables": "--drop-unused-variables", "Xptxas": "--ptxas", "nvvm-latest": "--latest-nvvm",
         "split-compile": "--threads", "split-compile-extended": "--threads", "jump-table-density": "--nvvm",
         "no-cache": "--no-driver-cache", "device-stack-protector": "--stack-protector", "verbose": "--ptxas",
-        "time": None,  # prints times, which fatlink measures itself
-        "r": None}  # a relocatable image is not offered
+        "r": "--emit",
+        "time": None}  # prints times, which fatlink measures itself
 
     @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
                          "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
@@ -288,6 +289,17 @@ class Toolkits(AnyStatus):
                 with self.subTest(target, words=words):
                     self.fatlink("link", "--target", target, *words, "-o", "o.cubin", LIBRARY, RELU,
                                  env={"FATLINK_NVJITLINK": str(newest)})
+
+    @unittest.skipUnless("FATLINK_TOOLKITS" in os.environ,
+                         "FATLINK_TOOLKITS names no folder that make_toolkit_fixtures filled (2 GB)")
+    def test_the_documented_table_is_what_links(self):
+        if "FATLINK_SOURCE" not in os.environ:
+            self.skipTest("FATLINK_SOURCE is not set: the source is not there")
+        source = pathlib.Path(os.environ["FATLINK_SOURCE"])
+        made = subprocess.run([source / "scripts/toolkit-table", PROGRAM, os.environ["FATLINK_TOOLKITS"]], text=True,
+                              capture_output=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertIn("<!-- Made by scripts/toolkit-table. -->\n" + made.stdout + "\n", (source / "docs/input_forms.md").read_text())
 
 
 if __name__ == "__main__":

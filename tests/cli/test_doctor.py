@@ -74,6 +74,16 @@ class Doctor(CliTest):
         self.assertRegex(self.fatlink("doctor", env=env).stdout, "warning: FATLINK_CACHE_LIMIT: 'much' is not .*; write it")
         self.assertTrue(self.verdicts(env=env)["link"]["ok"])
 
+    def test_one_that_is_newer_than_what_was_tested_is_said(self):
+        from helper_process import HOSTILE
+        for minor, is_newer in (("5", False), ("6", True), ("11", True)):
+            env = {"FATLINK_NVJITLINK": str(HOSTILE), "FATLINK_HOSTILE_MINOR": minor}
+            link = self.verdicts(env=env)["link"]
+            text = f"with nvJitLink 13.{minor}"
+            if is_newer:
+                text += ", which is newer than what fatlink 0.1.0 was tested with (up to 13.5)"
+            self.assertEqual(link.get("detail"), text)
+
     def test_a_truncated_nvjitlink_is_named_and_not_loaded(self):
         self.need_nvjitlink()
         copy = self.folder / "nvjitlink.so"

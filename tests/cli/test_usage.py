@@ -70,7 +70,7 @@ class Words(UsageTest):
                 (["run", "--mode", "lot"], "--mode: 'lot' is not one of ptx, lto, both, sass; did you mean 'lto'?", "run"),
                 ([*LINK, "--mode", "ptxx", *both], "--mode: 'ptxx' is not one of ptx, lto, sass; did you mean 'ptx'?", "link"),
                 ([*LINK, "--mode", "zzzzzz", *both], "--mode: 'zzzzzz' is not one of ptx, lto, sass", "link"),
-                ([*LINK, "--emit", "cubn", *both], "--emit: 'cubn' is not one of cubin, ptx; did you mean 'cubin'?", "link"),
+                ([*LINK, "--emit", "cubn", *both], "--emit: 'cubn' is not one of cubin, ptx, ltoir, relocatable; did you mean 'cubin'?", "link"),
                 (["check", "--mode", "bot", *both], "--mode: 'bot' is not one of ptx, lto, both, sass; did you mean 'both'?",
                  "check"),
                 (["list", "--kind", "transfrom"],

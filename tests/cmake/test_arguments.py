@@ -46,6 +46,8 @@ class Fatbin(Arguments):
             ("t SOURCES t.cu SASS 90f", "fatlink_add_fatbin(t): SASS 90f: 90 has no features with the suffix f"),
             ("t SOURCES t.cu SASS 90 90", "fatlink_add_fatbin(t): SASS lists 90 twice"),
             ("t SOURCES t.cu SASS 100f 100", "fatlink_add_fatbin(t): SASS lists 100 and 100f, which nvcc cannot write"),
+            ("t SOURCES t.cu NVJITLINK_AT_LEAST 12.9", "fatlink_add_fatbin(t): NVJITLINK_AT_LEAST '12.9': expected a version of CUDA 13"),
+            ("t SOURCES t.cu NVJITLINK_AT_LEAST 13.0.88", "NVJITLINK_AT_LEAST '13.0.88': expected a version of CUDA 13 such as 13.0"),
             ("t SOURCES t.cu REFERENCE none.json", "none.json: no such file"),
             ("t SOURCES t.cu PLAN none.json", "fatlink_add_fatbin(t): PLAN"),
             ("t SOURCES t.cu OPTIONS -arch=sm_90", "fatlink_add_fatbin(t): OPTIONS -arch=sm_90 is not allowed"),
@@ -58,7 +60,7 @@ class Fatbin(Arguments):
 
     def test_every_keyword_needs_a_value(self):
         self.assert_keywords_need_values(CONTRACT, "fatlink_add_fatbin(t SOURCES t.cu)", "fatlink_add_fatbin(t)", (
-            "CONTRACT", "REFERENCE", "PLAN", "ARCHITECTURES", "SASS", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
+            "CONTRACT", "REFERENCE", "PLAN", "ARCHITECTURES", "SASS", "NVJITLINK_AT_LEAST", "OPTIONS", "OUTPUT_NAME", "PACKAGE", "PACKAGE_VERSION",
             "INSTALL_DESTINATION", "INSTALL_COMPONENT"))
 
     def test_a_missing_nvcc_stops_configuration(self):
@@ -159,6 +161,7 @@ class CacheLayer(Arguments):
                 ("VARIABLES v", "VARIABLES has no effect in ptx mode"),
                 ("DROP_UNUSED_VARIABLES", "DROP_UNUSED_VARIABLES has no effect in ptx mode"),
                 ("NVVM -x", "NVVM has no effect in ptx mode"),
+                ("LATEST_NVVM", "LATEST_NVVM has no effect in ptx mode"),
                 ("MAX_REGISTERS 32", "MAX_REGISTERS has no effect on emitted PTX: add EMIT cubin"),
                 ("LINE_INFO", "LINE_INFO has no effect on emitted PTX"),
                 ("DEBUG", "DEBUG has no effect on emitted PTX"),
@@ -176,7 +179,7 @@ class CacheLayer(Arguments):
             (f"l LIBRARY t TRANSFORMS t MODE sass {option}",
              f"{option.split()[0]} has no effect in sass mode, which compiles nothing: choose MODE lto") for option in (
                  "ALLOW_CALLS", "VARIABLES v", "DROP_UNUSED_VARIABLES", "MAX_REGISTERS 32", "OPTIMIZE 3", "FAST_COMPILE min",
-                 "LINE_INFO", "DEBUG", "STACK_PROTECTOR", "FTZ 0", "PREC_DIV 1", "PREC_SQRT 1", "FMA 0", "THREADS 2",
+                 "LINE_INFO", "DEBUG", "STACK_PROTECTOR", "LATEST_NVVM", "FTZ 0", "PREC_DIV 1", "PREC_SQRT 1", "FMA 0", "THREADS 2",
                  "PTXAS -v", "NVVM -x")])
 
     def test_every_keyword_needs_a_value(self):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which nvcc the CMake functions accept, and how often they run it."""
 import os
+import shutil
 import subprocess
 import tempfile
 import unittest
 
-from build_side import BUILD, CMAKE, FATBIN, NVCC, SOURCE, ContractsCase, plain
+from build_side import BUILD, CMAKE, CONTRACT, FATBIN, NVCC, SOURCE, ContractsCase, plain
 
 
 class OtherVersions(ContractsCase):
@@ -57,6 +58,17 @@ class Runs(ContractsCase):
         self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(outsider NONE)\n" + self.FIND + lists)
         done = self.cmake("-S", ".", "-B", "b", f"-DCUDAToolkit_NVCC_EXECUTABLE={self.nvcc}", f"-DCMAKE_PREFIX_PATH={BUILD}")
         self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def test_a_toolkit_above_the_stated_floor_is_a_warning(self):
+        lists = CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu CONTRACT c NVJITLINK_AT_LEAST {})\n"
+        warning = ("fatlink_add_fatbin(t): nvJitLink 13.0 (NVJITLINK_AT_LEAST) does not read the LTO-IR of CUDA 13.5, which compiles "
+                   "this fatbin. Compile with CUDA 13.0, or state NVJITLINK_AT_LEAST 13.5")
+        for version, floor, warns in (("13.5.37", "13.0", True), ("13.0.88", "13.0", False), ("13.2.7", "13.10", False)):
+            with self.subTest(version, floor=floor):
+                shutil.rmtree(self.folder / "b", ignore_errors=True)
+                said = plain(self.configure_with_nvcc(lists.format(floor), version).stderr)
+                self.assertEqual(warning in said, warns, said)
 
     def count_version_calls(self):
         return (self.folder / "calls").read_text().splitlines().count("--version")

@@ -5,12 +5,13 @@
 
 using namespace arithmetic;
 
-namespace {
-
+// Not in the unnamed namespace: a parameter of such a type makes each compile another one.
 struct pair {
   std::uint64_t low;
   std::uint64_t high;
 };
+
+namespace {
 
 template <typename T>
 __device__ T operand(pair value)

@@ -188,7 +188,7 @@ TEST(LinkerArguments, OfLayersAreCheckedBeforeTheInputsAreSearched)
   auto set = options_for("sm_90", link_mode::ptx);
   set.emit = image_kind::ptx_set;
   expect_error<usage_error>([&] { (void)linker().link_into("/nowhere", damaged_archive(), set); },
-                            "a cache layer holds cubins and PTX, not a ptx_set");
+                            "a cache layer holds cubins and PTX, not ptx_set");
 }
 
 TEST(LinkerArguments, AreNotReadByALinkerThatWasMovedFrom)

@@ -50,6 +50,23 @@ class Links(PythonCase):
         image = fatlink.link(["reduce_4", "add_float"], target="sm_90", line_info=True, max_registers=64)
         self.assertEqual(image.kind, "cubin")
 
+    def test_for_another_link(self):
+        self.need_nvjitlink()
+        for options in ({"emit": "ltoir"}, {"emit": "relocatable"}, {"latest_nvvm": True}):
+            with self.subTest(options):
+                try:
+                    image = fatlink.link(["reduce_4"] if "emit" in options else ["reduce_4", "add_float"], target="sm_90", **options)
+                except fatlink.UnavailableError as cause:
+                    self.assertEqual(cause.code, "nvjitlink-unavailable")
+                    self.assertRegex(cause.hint, r"or newer, or (emit a cubin: emit=\"cubin\"|do not set latest_nvvm)")
+                else:
+                    self.assertEqual(image.kind, options.get("emit", "cubin"))
+                    if "emit" in options:
+                        name = self.folder / "part.fatbin"
+                        image.save(name)
+                        calls = image.kind == "relocatable"
+                        self.assertEqual(fatlink.link([name, "add_float"], target="sm_90", allow_calls=calls).is_inlined, not calls)
+
     def test_for_a_device(self):
         self.need_nvjitlink()
         self.assertEqual(fatlink.link(["reduce_4", "add_float"], target=fatlink.open_device("cpu"), mode="ptx").kind, "ptx-set")

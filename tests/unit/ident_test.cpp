@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "fatbin/encode_ident.hpp"
 #include "util/bytes/base64.hpp"
 
 using fatlink::parse_ident;
@@ -45,6 +46,31 @@ TEST(Ident, NeedsNoContract)
   auto const found = parse_ident("eyJmYXRsaW5rIjoxfQ==");  // {"fatlink":1}
   ASSERT_TRUE(found);
   EXPECT_EQ(found->contract, "");
+}
+
+TEST(Ident, IsReadAsItWasWritten)
+{
+  fatlink::ident stated{.contract = "filters",
+                        .version = 2,
+                        .header_sha256 = std::string(64, 'a'),
+                        .toolkit = "13.0.88",
+                        .producer = "nvJitLink",
+                        .float_flags = "-ftz=1",
+                        .package = "p 2.0",
+                        .contract_package = "q",
+                        .hooks = {{"f", "FffE"}, {"quoted\"", "FvvE"}}};
+  auto const found = parse_ident(fatlink::detail::encode_ident(stated));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->contract, stated.contract);
+  EXPECT_EQ(found->version, stated.version);
+  EXPECT_EQ(found->header_sha256, stated.header_sha256);
+  EXPECT_EQ(found->toolkit, stated.toolkit);
+  EXPECT_EQ(found->producer, stated.producer);
+  EXPECT_EQ(found->float_flags, stated.float_flags);
+  EXPECT_EQ(found->package, stated.package);
+  EXPECT_EQ(found->contract_package, stated.contract_package);
+  EXPECT_EQ(found->hooks, stated.hooks);
+  EXPECT_EQ(decode_base64(fatlink::detail::encode_ident({})), "{\"fatlink\":1}");
 }
 
 TEST(Ident, NamesPackages)

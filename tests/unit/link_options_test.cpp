@@ -43,7 +43,8 @@ std::set<std::string> refused(link_mode mode, image_kind emit)
 TEST(LinkOptions, HaveDefaultsThatEveryLinkAccepts)
 {
   check_link_options({});
-  for (auto const emit : {image_kind::cubin, image_kind::ptx, image_kind::ptx_set})
+  for (auto const emit :
+       {image_kind::cubin, image_kind::ptx, image_kind::ptx_set, image_kind::relocatable})
     check_link_options({.target = "sm_90", .mode = link_mode::ptx, .emit = emit});
 }
 
@@ -94,6 +95,16 @@ TEST(LinkOptions, OfNvjitlinkAreRefusedForPtxThatItDoesNotLink)
   EXPECT_EQ(refused(link_mode::ptx, image_kind::ptx_set), expected);
 }
 
+TEST(LinkOptions, ThatCompileAreRefusedWhereLtoirIsEmitted)
+{
+  std::set<std::string> expected;
+  for (auto const& [name, set] : changes()) expected.insert(name);
+  for (auto const* name : {"whole_archive", "ftz", "prec_div", "prec_sqrt", "fma", "driver_cache"})
+    expected.erase(name);
+  EXPECT_EQ(refused(link_mode::lto, image_kind::ltoir), expected);
+  EXPECT_THAT(refused(link_mode::lto, image_kind::relocatable), testing::IsEmpty());
+}
+
 TEST(LinkOptions, WithoutEffectNameTheRemedy)
 {
   auto const hint = [](link_mode mode, image_kind emit, change const& set) {
@@ -119,6 +130,10 @@ TEST(LinkOptions, WithoutEffectNameTheRemedy)
       "link_options::max_registers: this option has no effect in ptx mode on the reference device, "
       "for which nvJitLink is not used; do not set link_options::max_registers, or link for a GPU");
   EXPECT_THAT(hint(link_mode::ptx, image_kind::ptx_set, ftz), HasSubstr("link_mode::lto"));
+  EXPECT_EQ(hint(link_mode::lto, image_kind::ltoir, registers),
+            "link_options::max_registers: this option has no effect on emitted LTO-IR, which "
+            "nothing has compiled; do not set link_options::max_registers, but for the link that "
+            "has the emitted LTO-IR as an input");
 }
 
 TEST(LinkOptions, OutOfRangeAreRefusedWithTheRange)

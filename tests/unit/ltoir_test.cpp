@@ -70,6 +70,12 @@ TEST(Ltoir, ReadsNewerMinorVersionsAndUnknownFields)
   EXPECT_EQ(version(read_ltoir_header(bytes, "t").container), "1.70");
 }
 
+TEST(Ltoir, MayBeWhatNvjitlinkMerged)
+{
+  auto const merged = with_value(form_bytes("transform.ltoir"), 0x0E, std::uint16_t{0});
+  EXPECT_EQ(read_ltoir_header(merged, "t").target, target("sm_75"));
+}
+
 TEST(Ltoir, OfANewerContainerIsNotCalledDamaged)
 {
   try {

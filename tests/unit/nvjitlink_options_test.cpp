@@ -52,6 +52,19 @@ TEST(NvjitlinkOptions, AreTheTextsThatNvjitlinkReads)
   }
 }
 
+TEST(NvjitlinkOptions, StateWhatIsEmitted)
+{
+  auto const texts = [](link_mode mode, image_kind emit) {
+    return detail::nvjitlink_options(library_and_transform(),
+                                     {.target = "sm_90", .mode = mode, .emit = emit});
+  };
+  EXPECT_THAT(texts(link_mode::lto, image_kind::ltoir), testing::IsSupersetOf({"-lto", "-ptx"}));
+  EXPECT_THAT(texts(link_mode::lto, image_kind::relocatable),
+              testing::IsSupersetOf({"-lto", "-r"}));
+  EXPECT_THAT(texts(link_mode::ptx, image_kind::relocatable), ElementsAre("-arch=sm_90", "-r"));
+  EXPECT_THAT(texts(link_mode::lto, image_kind::cubin), testing::Not(Contains("-r")));
+}
+
 TEST(NvjitlinkOptions, HaveTheFloatFlagsOfTheInputsUnlessTheyAreOverridden)
 {
   std::vector<fatbin> const fast{fixtures::fatbin("fast.fatbin")};

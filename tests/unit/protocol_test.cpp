@@ -39,6 +39,19 @@ TEST(Protocol, CarriesARequest)
                          input.end()));
 }
 
+TEST(Protocol, CarriesEveryKindThatNvjitlinkMakes)
+{
+  for (auto const emit :
+       {image_kind::cubin, image_kind::ptx, image_kind::ltoir, image_kind::relocatable}) {
+    auto const message = encode(link_request{.emit = emit, .options = {}, .inputs = {}}, 1);
+    EXPECT_EQ(decode_request(body_of(message)).emit, emit);
+  }
+  for (auto const emit : {image_kind::ptx_set, static_cast<image_kind>(5)}) {
+    auto const message = encode(link_request{.emit = emit, .options = {}, .inputs = {}}, 1);
+    EXPECT_THROW((void)decode_request(body_of(message)), protocol_error);
+  }
+}
+
 TEST(Protocol, CarriesAProgram)
 {
   auto const got = decode_program(body_of(

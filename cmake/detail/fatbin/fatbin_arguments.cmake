@@ -6,9 +6,11 @@ Checks the arguments of ``fatlink_add_fatbin`` (``arg_<keyword>`` in the caller)
 
   _fatlink_check_fatbin_arguments(<caller>)
   _fatlink_check_architectures(<caller> <keyword>)
+  _fatlink_check_floor(<caller> <toolkit>)
 
 Sets ``arg_SOURCES``, ``arg_REFERENCE`` and ``arg_PLAN`` to absolute paths in the caller. ``_fatlink_check_architectures`` checks
-the compute capabilities in ``arg_<keyword>`` only.
+the compute capabilities in ``arg_<keyword>`` only. ``_fatlink_check_floor`` warns if an nvJitLink of the version
+``arg_NVJITLINK_AT_LEAST`` does not read what ``<toolkit>`` writes.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -52,7 +54,7 @@ function(_fatlink_check_source caller)
 endfunction()
 
 function(_fatlink_check_architectures caller keyword)
-  set(known 75 80 86 87 88 89 90 100 103 110 120 121)  # nvcc --list-gpu-arch of CUDA 13
+  set(known 75 80 86 87 88 89 90 100 103 107 110 120 121)  # nvcc --list-gpu-arch of CUDA 13.5; 107 from 13.4 on
   foreach(architecture IN LISTS arg_${keyword})
     if(NOT architecture MATCHES "^([0-9]+)([af]?)$")
       message(FATAL_ERROR "${caller}: ${keyword} ${architecture}: expected a compute capability such as 75 or "
@@ -85,6 +87,21 @@ function(_fatlink_check_sass caller)
         "fatbin; remove one of them")
     endif()
   endforeach()
+endfunction()
+
+function(_fatlink_check_floor caller toolkit)
+  if(NOT DEFINED arg_NVJITLINK_AT_LEAST)
+    return()
+  endif()
+  set(floor "${arg_NVJITLINK_AT_LEAST}")
+  if(NOT floor MATCHES "^13\\.[0-9]+$")
+    message(FATAL_ERROR "${caller}: NVJITLINK_AT_LEAST '${floor}': expected a version of CUDA 13 such as 13.0")
+  endif()
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" version "${toolkit}")
+  if(version VERSION_GREATER floor)
+    message(WARNING "${caller}: nvJitLink ${floor} (NVJITLINK_AT_LEAST) does not read the LTO-IR of CUDA ${version}, which "
+      "compiles this fatbin. Compile with CUDA ${floor}, or state NVJITLINK_AT_LEAST ${version}")
+  endif()
 endfunction()
 
 function(_fatlink_check_contract caller)

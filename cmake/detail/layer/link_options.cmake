@@ -15,7 +15,7 @@ include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/../check_arguments.cmake")
 
-set(_fatlink_link_switches ALLOW_CALLS WHOLE_ARCHIVE DROP_UNUSED_VARIABLES LINE_INFO DEBUG STACK_PROTECTOR NO_DRIVER_CACHE)
+set(_fatlink_link_switches ALLOW_CALLS WHOLE_ARCHIVE DROP_UNUSED_VARIABLES LINE_INFO DEBUG STACK_PROTECTOR LATEST_NVVM NO_DRIVER_CACHE)
 set(_fatlink_link_values MODE MAX_REGISTERS OPTIMIZE FAST_COMPILE FTZ PREC_DIV PREC_SQRT FMA THREADS)
 set(_fatlink_link_lists EMIT KERNELS VARIABLES PTXAS NVVM)
 
@@ -92,7 +92,7 @@ endmacro()
 
 # As host/src/linker/option_effects.cpp.
 function(_fatlink_check_effects)
-  set(lto_only VARIABLES DROP_UNUSED_VARIABLES FTZ PREC_DIV PREC_SQRT FMA NVVM)
+  set(lto_only VARIABLES DROP_UNUSED_VARIABLES FTZ PREC_DIV PREC_SQRT FMA LATEST_NVVM NVVM)
   set(cubin_only ALLOW_CALLS MAX_REGISTERS LINE_INFO DEBUG STACK_PROTECTOR PTXAS)
   if(arg_MODE STREQUAL "sass")
     _fatlink_refuse_options("in sass mode, which compiles nothing: choose MODE lto"

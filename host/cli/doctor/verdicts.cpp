@@ -7,6 +7,8 @@
 
 #include "doctor/compiler_check.hpp"
 #include "doctor/helper_check.hpp"
+#include "preflight/ltoir_versions.hpp"
+#include "preflight/rules.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -22,6 +24,17 @@ bool is_found(nlohmann::json const& part)
 std::string text_of(nlohmann::json const& part, char const* key)
 {
   return part.value(key, std::string{});
+}
+
+/// "with nvJitLink 13.0", and whether it is newer than what fatlink was tested with.
+std::string describe_used(char const* title, std::string const& version)
+{
+  auto const text = fmt::format("with {} {}", title, version);
+  auto const used = detail::parse_toolkit_version(version);
+  auto const newest = detail::newest_known_toolkit();
+  if (!used || *used <= newest) return text;
+  return fmt::format("{}, which is newer than what fatlink {} was tested with (up to {})", text,
+                     FATLINK_VERSION, to_string(newest));
 }
 
 verdict check_helper(nlohmann::json const& findings)
@@ -46,7 +59,7 @@ verdict check_link(nlohmann::json const& findings)
     result.remedy = text_of(findings.at("link_helper"), "hint");
   } else {
     result.ok = true;
-    result.detail = fmt::format("with nvJitLink {}", text_of(linker, "version"));
+    result.detail = describe_used("nvJitLink", text_of(linker, "version"));
   }
   return result;
 }
@@ -118,7 +131,7 @@ verdict check_compiler(nlohmann::json const& findings, char const* name, char co
     result.remedy = "see helper";
   } else {
     result.ok = true;
-    result.detail = fmt::format("with {} {}", title, text_of(compiler, "version"));
+    result.detail = describe_used(title, text_of(compiler, "version"));
   }
   return result;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linked image: the cubin or PTX that a link produced, and facts about it.
+// A linked image: what a link produced, and facts about it.
 #pragma once
 
 #include <string>
@@ -11,9 +11,17 @@
 
 namespace FATLINK_API fatlink {
 
-/// A ptx_set is the unlinked PTX of the inputs, which the reference device links itself.
-enum class image_kind { cubin, ptx, ptx_set };
-/// "cubin", "ptx" or "ptx_set".
+/// What a link makes. The last two are inputs of another link and cannot be loaded: a fatbin with
+/// one entry, with the contract of its inputs and digests, in which hooks may be missing.
+enum class image_kind {
+  cubin,        ///< for a GPU
+  ptx,          ///< optimised PTX, for the reference device
+  ptx_set,      ///< the unlinked PTX of the inputs, which the reference device links itself
+  ltoir,        ///< a fatbin with the LTO-IR of all inputs; lto mode, nvJitLink 13.4 and newer
+  relocatable,  ///< a fatbin with a relocatable cubin (-r); nvJitLink 13.1 and newer, 13.3 in lto
+                ///< mode
+};
+/// "cubin", "ptx", "ptx_set", "ltoir" or "relocatable".
 char const* to_string(image_kind kind) noexcept;
 
 /// Whether the link cache had the link: `off` if no cache was used.
@@ -47,12 +55,12 @@ struct link_times {
 
 /// The result of a link.
 struct linked_image {
-  byte_buffer bytes = {};                  ///< the cubin, or PTX text without the trailing NUL
+  byte_buffer bytes = {};  ///< the cubin, PTX text without the trailing NUL, or the fatbin
   std::vector<ptx_part> parts = {};        ///< of a ptx_set, which has no bytes
   image_kind kind = image_kind::cubin;     ///< what `bytes` or `parts` hold
   fatlink::target target = {};             ///< the target of the link
   link_mode mode = link_mode::ptx;         ///< the mode of the link
-  std::vector<hook_fact> hooks = {};       ///< of all inputs, sorted by name
+  std::vector<hook_fact> hooks = {};       ///< of all inputs, sorted by name; none of ltoir
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
   double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache

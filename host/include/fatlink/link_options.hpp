@@ -40,7 +40,9 @@ constexpr unsigned k_most_threads = 256;
 struct link_options {
   fatlink::target target = {};      ///< the architecture to link for
   link_mode mode = link_mode::lto;  ///< what is linked: LTO-IR, PTX or SASS
-  /// `ptx` requires lto mode; `ptx_set` requires ptx mode and needs no nvJitLink.
+  /// `ptx` and `ltoir` require lto mode; `ptx_set` requires ptx mode and needs no nvJitLink. Hooks
+  /// may be missing in `ltoir` and `relocatable`, which need nvJitLink 13.4, and 13.1 (13.3 in lto
+  /// mode).
   image_kind emit = image_kind::cubin;
   /// In lto mode, a module without LTO-IR may be linked as PTX, else as SASS for exactly the
   /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such a

@@ -126,6 +126,7 @@ struct preflight_request {
   link_mode mode = link_mode::lto;             ///< the mode of the link
   bool allow_calls = false;                    ///< see link_options::allow_calls
   bool states_float_flags = false;             ///< all of ftz, prec_div, prec_sqrt and fma are set
+  bool is_partial = false;                     ///< hooks and variables may be missing
   bool whole_archive = false;                  ///< see link_options::whole_archive
   bool drop_unused_variables = false;          ///< see link_options::drop_unused_variables
   std::vector<std::string> kernels = {};       ///< each must be in an input

@@ -61,7 +61,7 @@ LinkOptions = _struct("fatlink_link_options", ("target", c_char_p), ("mode", c_i
                       ("variables", POINTER(c_char_p)), ("variable_count", c_size_t), ("max_registers", c_uint32),
                       ("threads", c_uint32), ("no_optimization", c_int32), ("line_info", c_int32), ("debug", c_int32),
                       ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
-                      ("ptxas", POINTER(c_char_p)), ("ptxas_count", c_size_t))
+                      ("ptxas", POINTER(c_char_p)), ("ptxas_count", c_size_t), ("latest_nvvm", c_int32), ("reserved", c_int32))
 LiveSettings = _struct("fatlink_live_settings", ("mode", c_int32), ("tiered", c_int32))
 SwapReportStruct = _struct("fatlink_swap_report", ("version", c_uint64), ("mode", c_int32), ("cache", c_int32),
                            ("link_ms", c_double), ("load_ms", c_double), ("total_ms", c_double))

@@ -18,8 +18,9 @@ else:  # typing.get_type_hints needs the name
     Any = object
 
 MODES = {"lto": 0, "ptx": 1, "sass": 2}
-_KINDS = {"cubin": 1, "ptx": 2, "ptx-set": 3}
-_FLAGS = ("allow_calls", "whole_archive", "require_inlined", "drop_unused_variables", "no_optimization", "line_info", "debug")
+_KINDS = {"cubin": 1, "ptx": 2, "ptx-set": 3, "ltoir": 4, "relocatable": 5}
+_FLAGS = ("allow_calls", "whole_archive", "require_inlined", "drop_unused_variables", "no_optimization", "line_info", "debug",
+          "latest_nvvm")
 _CHOICES = ("ftz", "prec_div", "prec_sqrt", "fma")
 _LISTS = {"kernels": "kernel_count", "variables": "variable_count", "ptxas": "ptxas_count"}
 _NUMBERS = ("max_registers", "threads")
@@ -49,9 +50,10 @@ class Hook:
 
 
 class Image(Handle):
-    """A linked image: `bytes(image)` is the cubin or PTX, which cuModuleLoadData and cudaLibraryLoadData load.
+    """A linked image: `bytes(image)` is the cubin or PTX, which cuModuleLoadData and cudaLibraryLoadData load, or a fatbin that is
+    an input of another link ("ltoir", "relocatable").
 
-    `kind` ("cubin", "ptx", "ptx-set"), `mode`, `target`, `cache` ("off", "miss", "hit"), `is_inlined` (transforms fill hooks,
+    `kind` ("cubin", "ptx", "ptx-set", "ltoir", "relocatable"), `mode`, `target`, `cache` ("off", "miss", "hit"), `is_inlined` (transforms fill hooks,
     and every one was inlined), `link_ms` (0 for an image from the cache), `hooks`, `warnings`."""
 
     __slots__ = ("kind", "mode", "target", "cache", "is_inlined", "link_ms", "hooks", "warnings")
@@ -88,7 +90,7 @@ class Image(Handle):
         return in_python(text(c.image_warning(self, index)))
 
     def __bytes__(self) -> bytes:
-        """The cubin or PTX."""
+        """The cubin, the PTX or the fatbin."""
         count = ctypes.c_size_t()
         data = c.image_bytes(self, ctypes.byref(count))
         return ctypes.string_at(data, count.value) if data else b""
@@ -121,7 +123,7 @@ def link_options(target, mode, options):
     for name, value in options.items():
         if name == "emit":
             if not isinstance(value, str) or value not in _KINDS:
-                raise UsageError(f"emit is {shown(value)}", hint='pass "cubin", "ptx" or "ptx-set"')
+                raise UsageError(f"emit is {shown(value)}", hint='pass "cubin", "ptx", "ptx-set", "ltoir" or "relocatable"')
             result.emit = _KINDS[value]
         elif name in _FLAGS:
             setattr(result, name, flag(value, name))
@@ -144,8 +146,8 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
 
     target   "sm_90", "sm_90a", or the Device that loads the image
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls; "sass": cubins only
-    options  emit ("cubin", "ptx", "ptx-set"); allow_calls, whole_archive, require_inlined, drop_unused_variables,
-             no_optimization, line_info, debug: True or False; ftz, prec_div, prec_sqrt, fma: True, False or None (as
+    options  emit ("cubin", "ptx", "ptx-set", "ltoir", "relocatable"); allow_calls, whole_archive, require_inlined,
+             drop_unused_variables, no_optimization, line_info, debug, latest_nvvm: True or False; ftz, prec_div, prec_sqrt, fma: True, False or None (as
              compiled); max_registers, threads: numbers; kernels, variables (to keep), ptxas: lists of texts
 
     Raises RefusedError with findings where the check refuses the inputs, LinkError where nvJitLink does."""

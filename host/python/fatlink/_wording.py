@@ -14,6 +14,8 @@ _NAMES = {
     "ptx_interface::kernels lists": "`fatlink inspect` lists",
     "ptx_interface::variables lists": "`fatlink inspect` lists",
     "image_kind::cubin": 'emit="cubin"',
+    "image_kind::ltoir": 'emit="ltoir"',
+    "image_kind::relocatable": 'emit="relocatable"',
     "isolation::helper": "fatlink.configure(in_process=False)",
     "isolation::in_process": "fatlink.configure(in_process=True)",
     "device::link_options(mode) of this GPU": "target=fatlink.open_device() of this GPU",

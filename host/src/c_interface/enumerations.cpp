@@ -17,6 +17,7 @@ static_assert(static_cast<int>(cache_outcome::off) == FATLINK_CACHE_OFF);
 static_assert(static_cast<int>(cache_outcome::hit) == FATLINK_CACHE_HIT);
 static_assert(static_cast<int>(image_kind::cubin) + 1 == FATLINK_IMAGE_CUBIN);
 static_assert(static_cast<int>(image_kind::ptx_set) + 1 == FATLINK_IMAGE_PTX_SET);
+static_assert(static_cast<int>(image_kind::relocatable) + 1 == FATLINK_IMAGE_RELOCATABLE);
 
 [[noreturn]] void fail_value(char const* parameter, std::int32_t value, char const* type)
 {
@@ -43,7 +44,7 @@ link_mode read_mode(fatlink_link_mode mode)
 
 image_kind read_kind(fatlink_image_kind kind)
 {
-  if (kind < FATLINK_IMAGE_DEFAULT || kind > FATLINK_IMAGE_PTX_SET)
+  if (kind < FATLINK_IMAGE_DEFAULT || kind > FATLINK_IMAGE_RELOCATABLE)
     fail_value("emit", kind, "fatlink_image_kind");
   return kind == FATLINK_IMAGE_DEFAULT ? image_kind::cubin : static_cast<image_kind>(kind - 1);
 }

@@ -20,6 +20,7 @@ void read_flags(link_options& options, fatlink_link_options const& stated)
   options.whole_archive = stated.whole_archive != 0;
   options.require_inlined = stated.require_inlined != 0;
   options.drop_unused_variables = stated.drop_unused_variables != 0;
+  options.latest_nvvm = stated.latest_nvvm != 0;
   options.line_info = stated.line_info != 0;
   options.debug = stated.debug != 0;
   if (stated.no_optimization != 0) options.optimization = 0;

@@ -20,6 +20,8 @@ template <typename Struct>
 constexpr std::size_t k_first_size = sizeof(Struct);
 template <>
 constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;
+template <>
+constexpr inline std::size_t k_first_size<fatlink_link_options> = 128;
 
 /// @throws usage_error `size` is that of no version of a struct whose first one had `first` bytes:
 /// it was not set.

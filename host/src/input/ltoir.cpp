@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint32_t k_ltoir_magic = 0x7F4E43ED;
 constexpr std::uint8_t k_container_major = 1;
 constexpr std::uint16_t k_ltoir_header_size = 0x18;
+constexpr std::uint16_t k_level_linked = 0;  // what nvJitLink 13.4 and newer merges
 constexpr std::uint16_t k_level_lto = 1;
 constexpr std::uint32_t k_field_size = 4;
 constexpr std::uint32_t k_key_size = 4;
@@ -66,7 +67,8 @@ class header_reader {
                                     version.major, version.minor));
     if (auto const size = bytes_.read<std::uint16_t>(0x0C); size != k_ltoir_header_size)
       refuse_damaged(file_, 0x0C, detail::format("LTO-IR header of {} bytes is not known", size));
-    if (auto const level = bytes_.read<std::uint16_t>(0x0E); level != k_level_lto)
+    if (auto const level = bytes_.read<std::uint16_t>(0x0E);
+        level != k_level_lto && level != k_level_linked)
       refuse_damaged(file_, 0x0E,
                      detail::format("NVVM IR of level {}, not for link-time optimisation", level));
   }

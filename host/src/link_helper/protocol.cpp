@@ -183,7 +183,8 @@ link_request decode_request(bytes_view body)
   sequence_reader reader(body);
   link_request request;
   auto const emit = reader.number<std::uint32_t>();
-  if (emit > static_cast<std::uint32_t>(image_kind::ptx))
+  if (emit > static_cast<std::uint32_t>(image_kind::relocatable) ||
+      emit == static_cast<std::uint32_t>(image_kind::ptx_set))
     throw protocol_error("an image of unknown kind");
   request.emit = static_cast<image_kind>(emit);
   request.options = reader.texts();

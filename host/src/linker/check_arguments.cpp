@@ -26,17 +26,19 @@ namespace {
       {.message = detail::format("{} cannot be emitted in {} mode", to_string(options.emit), mode),
        .input = to_string(options.emit),
        .code = error_code::invalid_emit,
-       .hint = "PTX is emitted in lto mode; every mode emits a cubin"});
+       .hint = "PTX and LTO-IR are emitted in lto mode; every mode emits a cubin"});
 }
 
 bool can_emit(image_kind kind, link_mode mode)
 {
   switch (kind) {
     case image_kind::ptx:
+    case image_kind::ltoir:
       return mode == link_mode::lto;
     case image_kind::ptx_set:
       return mode == link_mode::ptx;
     case image_kind::cubin:
+    case image_kind::relocatable:
       break;
   }
   return true;
@@ -48,8 +50,7 @@ void check_all(Inputs const& inputs, link_options const& options)
   if (options.mode != link_mode::ptx && options.mode != link_mode::lto &&
       options.mode != link_mode::sass)
     refuse_value("link_mode", static_cast<int>(options.mode));
-  if (options.emit != image_kind::cubin && options.emit != image_kind::ptx &&
-      options.emit != image_kind::ptx_set)
+  if (options.emit < image_kind::cubin || options.emit > image_kind::relocatable)
     refuse_value("image_kind", static_cast<int>(options.emit));
   for (auto const& candidate : inputs)
     if (!candidate.has_value())
@@ -100,12 +101,12 @@ void detail::check_arguments(std::span<fatbin const> modules, link_options const
 
 void detail::check_layer_image(link_options const& options)
 {
-  if (options.emit != image_kind::ptx_set) return;
-  throw usage_error({.message = "a cache layer holds cubins and PTX, not a ptx_set",
-                     .input = to_string(options.emit),
+  if (options.emit == image_kind::cubin || options.emit == image_kind::ptx) return;
+  auto const kind = std::string(to_string(options.emit));
+  throw usage_error({.message = detail::format("a cache layer holds cubins and PTX, not {}", kind),
+                     .input = kind,
                      .code = error_code::invalid_emit,
-                     .hint = "link a ptx_set with link(): it is the inputs' own PTX, so that there "
-                             "is nothing to cache"});
+                     .hint = "link it with link()"});
 }
 
 void detail::check_reference_device(std::span<fatbin const> modules)

@@ -73,7 +73,8 @@ std::vector<image_call> calls_in_ptx(std::string_view ptx)
 
 std::vector<image_call> calls_in(linked_image const& image)
 {
-  if (image.kind == image_kind::cubin) return calls_in_cubin(image.bytes);
+  if (image.kind == image_kind::cubin || image.kind == image_kind::relocatable)
+    return calls_in_cubin(image.bytes);
   return calls_in_ptx({reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()});
 }
 

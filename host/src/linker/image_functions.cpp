@@ -104,7 +104,7 @@ std::vector<std::string> functions_in_cubin(bytes_view cubin)
 
 image_symbols symbols_in(image_kind kind, bytes_view image)
 {
-  if (kind == image_kind::cubin) return symbols_in_cubin(image);
+  if (kind == image_kind::cubin || kind == image_kind::relocatable) return symbols_in_cubin(image);
   auto const interface = read_ptx_interface(text_of(image), "linked image");
   return {names_of(interface.kernels), names_of(interface.variables)};
 }
@@ -128,7 +128,8 @@ std::vector<std::string> functions_in_ptx(std::string_view ptx)
 
 std::vector<std::string> functions_in(linked_image const& image)
 {
-  if (image.kind == image_kind::cubin) return functions_in_cubin(image.bytes);
+  if (image.kind == image_kind::cubin || image.kind == image_kind::relocatable)
+    return functions_in_cubin(image.bytes);
   if (image.kind == image_kind::ptx) return functions_in_ptx(text_of(image.bytes));
   std::vector<std::string> functions;
   for (auto const& part : image.parts)

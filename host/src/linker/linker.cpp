@@ -14,6 +14,7 @@
 #include "linker/record_inlining.hpp"
 #include "linker/request_of.hpp"
 #include "linker/run_nvjitlink.hpp"
+#include "linker/write_partial_image.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/unused_archives.hpp"
 #include "util/process/cancellation.hpp"
@@ -88,8 +89,11 @@ class linker::session {
       image_.parts = ptx_of(inputs_, options_.target);
     else
       link_or_fetch();
-    detail::record_inlining(image_, inputs_, detail::choice_of(options_));
+    if (options_.emit != image_kind::ltoir)
+      detail::record_inlining(image_, inputs_, detail::choice_of(options_));
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
+    if (detail::is_partial(options_))
+      image_.bytes = detail::write_partial_image(image_.bytes, inputs_, options_);
     return std::move(image_);
   }
 
@@ -157,10 +161,9 @@ class linker::session {
   /// @throws refused_error it lacks a kernel or variable that was asked for.
   void check_product(bytes_view bytes) const
   {
-    if (options_.emit == image_kind::cubin) {
-      detail::check_executable(bytes);
+    if (options_.emit == image_kind::cubin) detail::check_executable(bytes);
+    if (options_.emit == image_kind::cubin || options_.emit == image_kind::relocatable)
       (void)detail::functions_in_cubin(bytes);
-    }
     detail::check_kept(bytes, inputs_, options_);
   }
 

@@ -22,14 +22,12 @@ float_flags float_flags_of(std::vector<fatbin> const& inputs, link_options const
 }
 
 /// nvJitLink takes 0 and 1; true and false fail.
-void add_float_flags(std::vector<std::string>& texts, float_flags const& recorded,
-                     link_options const& options)
+void add_float_flags(std::vector<std::string>& texts, float_flags const& flags)
 {
-  texts.push_back(detail::format("-ftz={:d}", options.ftz.value_or(recorded.ftz)));
-  texts.push_back(detail::format("-prec-div={:d}", options.prec_div.value_or(recorded.prec_div)));
-  texts.push_back(
-      detail::format("-prec-sqrt={:d}", options.prec_sqrt.value_or(recorded.prec_sqrt)));
-  texts.push_back(detail::format("-fma={:d}", options.fma.value_or(recorded.fmad)));
+  texts.push_back(detail::format("-ftz={:d}", flags.ftz));
+  texts.push_back(detail::format("-prec-div={:d}", flags.prec_div));
+  texts.push_back(detail::format("-prec-sqrt={:d}", flags.prec_sqrt));
+  texts.push_back(detail::format("-fma={:d}", flags.fmad));
 }
 
 /// One option for each of `values`: ptx mode takes no lists, and "a,b" would keep nothing.
@@ -62,15 +60,29 @@ void add_code_options(std::vector<std::string>& texts, link_options const& optio
 
 }  // namespace
 
+float_flags detail::linked_float_flags(std::vector<fatbin> const& inputs,
+                                       link_options const& options)
+{
+  auto flags = float_flags_of(inputs, options);
+  flags.ftz = options.ftz.value_or(flags.ftz);
+  flags.prec_div = options.prec_div.value_or(flags.prec_div);
+  flags.prec_sqrt = options.prec_sqrt.value_or(flags.prec_sqrt);
+  flags.fmad = options.fma.value_or(flags.fmad);
+  return flags;
+}
+
 std::vector<std::string> detail::image_options(std::vector<fatbin> const& inputs,
                                                link_options const& options)
 {
   std::vector<std::string> texts{"-arch=" + options.target.name()};
   if (options.mode == link_mode::lto) {  // in ptx mode, the instructions follow the flags already
     texts.emplace_back("-lto");
-    add_float_flags(texts, float_flags_of(inputs, options), options);
-    if (options.emit == image_kind::ptx) texts.emplace_back("-ptx");
+    add_float_flags(texts, linked_float_flags(inputs, options));
+    // LTO-IR is read after its compilation to PTX, which missing hooks do not stop.
+    if (options.emit == image_kind::ptx || options.emit == image_kind::ltoir)
+      texts.emplace_back("-ptx");
   }
+  if (options.emit == image_kind::relocatable) texts.emplace_back("-r");
   add_each(texts, "-kernels-used=", sorted(options.kernels));
   add_each(texts, "-variables-used=", sorted(options.variables));
   if (options.drop_unused_variables) texts.emplace_back("-optimize-unused-variables");

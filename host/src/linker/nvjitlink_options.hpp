@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "fatlink/float_flags.hpp"
 #include "fatlink/linker.hpp"
 
 namespace fatlink::detail {
@@ -15,6 +16,9 @@ namespace fatlink::detail {
 /// and what else `options` sets. `options`: as check_link_options accepts them.
 std::vector<std::string> image_options(std::vector<fatbin> const& inputs,
                                        link_options const& options);
+
+/// The float flags that an lto link compiles with: those that the inputs record, or `options`.
+float_flags linked_float_flags(std::vector<fatbin> const& inputs, link_options const& options);
 
 /// All options of the link: image_options(), threads and the driver's cache.
 std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,

@@ -13,8 +13,8 @@
 namespace fatlink::detail {
 
 /// What is linked to what: the columns of the table. A new link mode is one more column.
-enum class link_kind { lto_cubin, lto_ptx, ptx_cubin, ptx_set, sass };
-constexpr std::size_t k_link_kinds = 5;
+enum class link_kind { lto_cubin, lto_ptx, ptx_cubin, ptx_set, sass, lto_ltoir };
+constexpr std::size_t k_link_kinds = 6;
 
 /// The kind of link that has this mode and emits this kind of image.
 link_kind link_kind_of(link_mode mode, image_kind emit) noexcept;

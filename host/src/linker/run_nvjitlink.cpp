@@ -2,6 +2,7 @@
 #include "linker/run_nvjitlink.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "link_helper/idle_time.hpp"
@@ -40,22 +41,49 @@ link_request make_request(std::vector<link_input> const& inputs,
   return request;
 }
 
-/// The first nvJitLink that has link_options::latest_nvvm.
-constexpr toolkit_version k_first_latest_nvvm{13, 5};
+/// What nvJitLink has since `first`.
+struct newer_ability {
+  toolkit_version first;
+  char const* cause;  ///< "nvJitLink 13.0 does not …"
+  char const* input;  ///< the option
+  char const* remedy;
+};
+
+/// What `options` need of nvJitLink, measured with 13.0 to 13.5. (13.3 exports the functions that
+/// read LTO-IR and has none; before 13.3 it ignores -r in lto mode.)
+std::optional<newer_ability> needed_ability(link_options const& options)
+{
+  constexpr auto k_emit_cubin = "emit a cubin: image_kind::cubin";
+  if (options.latest_nvvm)
+    return newer_ability{{13, 5},
+                         "does not have the option -nvvm-latest",
+                         "link_options::latest_nvvm",
+                         "do not set link_options::latest_nvvm"};
+  if (options.emit == image_kind::ltoir)
+    return newer_ability{{13, 4}, "does not return LTO-IR", "image_kind::ltoir", k_emit_cubin};
+  if (options.emit == image_kind::relocatable && options.mode == link_mode::lto)
+    return newer_ability{{13, 3},
+                         "does not make relocatable cubins in lto mode",
+                         "image_kind::relocatable",
+                         k_emit_cubin};
+  if (options.emit == image_kind::relocatable)
+    return newer_ability{
+        {13, 1}, "does not make relocatable cubins", "image_kind::relocatable", k_emit_cubin};
+  return {};
+}
 
 /// @throws unavailable_error `options` need a newer nvJitLink.
 void refuse_options(link_options const& options, toolkit_version linker)
 {
-  if (!options.latest_nvvm || linker >= k_first_latest_nvvm) return;
-  auto const first = to_string(k_first_latest_nvvm);
+  auto const needed = needed_ability(options);
+  if (!needed || linker >= needed->first) return;
   throw unavailable_error(
-      stage::linker, {.message = detail::format(
-                          "nvJitLink {} does not have the option -nvvm-latest", to_string(linker)),
-                      .input = "link_options::latest_nvvm",
-                      .code = error_code::nvjitlink_unavailable,
-                      .hint = detail::format("install nvJitLink {} or newer, or do not set "
-                                             "link_options::latest_nvvm",
-                                             first)});
+      stage::linker,
+      {.message = detail::format("nvJitLink {} {}", to_string(linker), needed->cause),
+       .input = needed->input,
+       .code = error_code::nvjitlink_unavailable,
+       .hint = detail::format("install nvJitLink {} or newer, or {}", to_string(needed->first),
+                              needed->remedy)});
 }
 
 /// Completes preflight with the version of nvJitLink, which is known once it is open.
@@ -72,12 +100,18 @@ void refuse_toolkits(std::vector<fatbin> const& inputs, link_options const& opti
   if (!findings.empty()) throw refused_error(options.target, preflight(inputs, request));
 }
 
+bool is_about_missing(finding const& entry)
+{
+  return entry.id == finding_id::missing_hook || entry.id == finding_id::missing_variable;
+}
+
 /// What additional links show, of what preflight could not read.
 std::vector<finding> check_by_links(std::vector<fatbin> const& inputs, link_options const& options,
                                     link_function const& link)
 {
   auto findings = find_unknown_symbols(inputs, options, link);
   if (findings.empty()) findings = check_opaque_types(inputs, options, link);
+  if (is_partial(options)) std::erase_if(findings, is_about_missing);
   if (findings.empty()) findings = find_ignored_duplicates(inputs, options, link);
   if (findings.empty()) findings = compare_orders(inputs, options, link);
   return findings;

@@ -21,6 +21,8 @@ struct nvjitlink::api {
   int (*cubin)(handle link, void* buffer) = nullptr;
   int (*ptx_size)(handle link, std::size_t* size) = nullptr;
   int (*ptx)(handle link, char* buffer) = nullptr;
+  int (*ltoir_size)(handle link, std::size_t* size) = nullptr;  ///< null before 13.3
+  int (*ltoir)(handle link, void* buffer) = nullptr;            ///< null before 13.3
   int (*error_log_size)(handle link, std::size_t* size) = nullptr;
   int (*error_log)(handle link, char* buffer) = nullptr;
   int (*info_log_size)(handle link, std::size_t* size) = nullptr;

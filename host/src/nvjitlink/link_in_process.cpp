@@ -86,13 +86,9 @@ class session {
 
   byte_buffer product(image_kind emit)
   {
-    auto const size_of = emit == image_kind::ptx ? api_.ptx_size : api_.cubin_size;
-    std::size_t size = 0;
-    check(size_of(handle_.get(), &size), "reading the result", {});
-    byte_buffer bytes(size);
-    check(emit == image_kind::ptx ? api_.ptx(handle_.get(), reinterpret_cast<char*>(bytes.data()))
-                                  : api_.cubin(handle_.get(), bytes.data()),
-          "reading the result", {});
+    auto bytes = emit == image_kind::ptx     ? fetch(api_.ptx_size, api_.ptx)
+                 : emit == image_kind::ltoir ? fetch(api_.ltoir_size, api_.ltoir)
+                                             : fetch(api_.cubin_size, api_.cubin);
     while (emit == image_kind::ptx && !bytes.empty() && bytes.back() == std::byte{0})
       bytes.pop_back();  // the size counts the NUL
     if (bytes.empty()) fail(0, "linking made an empty image", {});
@@ -121,6 +117,20 @@ class session {
     using pointer = nvjitlink::api::handle;
     void operator()(pointer handle) const noexcept { api->destroy(&handle); }
   };
+
+  template <typename Byte>
+  byte_buffer fetch(int (*size_of)(nvjitlink::api::handle, std::size_t*),
+                    int (*read_into)(nvjitlink::api::handle, Byte*))
+  {
+    if (size_of == nullptr || read_into == nullptr)
+      fail(0, "reading a result that this nvJitLink does not offer", {});
+    std::size_t size = 0;
+    check(size_of(handle_.get(), &size), "reading the result", {});
+    byte_buffer bytes(size);
+    check(read_into(handle_.get(), reinterpret_cast<Byte*>(bytes.data())), "reading the result",
+          {});
+    return bytes;
+  }
 
   void check(int code, std::string const& doing, std::string const& input)
   {

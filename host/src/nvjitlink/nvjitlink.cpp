@@ -27,7 +27,8 @@ bool look_up(detail::shared_library const& file, std::string const& name, Functi
   return symbol != nullptr;
 }
 
-/// Looks up all functions; returns the name of the first one that is missing, or empty.
+/// Looks up all functions; returns the name of the first one that is missing, or empty. Those for
+/// LTO-IR may be missing.
 std::string bind_nvjitlink(detail::shared_library const& file, nvjitlink::api& api)
 {
   auto const need = [&](char const* name, auto& function) {
@@ -44,6 +45,8 @@ std::string bind_nvjitlink(detail::shared_library const& file, nvjitlink::api& a
         need("nvJitLinkGetInfoLogSize", api.info_log_size),
         need("nvJitLinkGetInfoLog", api.info_log), need("nvJitLinkVersion", api.version)})
     if (!missing.empty()) return missing;
+  (void)need("nvJitLinkGetLinkedLTOIRSize", api.ltoir_size);
+  (void)need("nvJitLinkGetLinkedLTOIR", api.ltoir);
   return {};
 }
 

@@ -92,6 +92,11 @@ std::optional<toolkit_version> toolkit_after(toolkit_version toolkit)
   return position == k_rows.end() ? std::nullopt : std::optional(position->toolkit);
 }
 
+toolkit_version newest_known_toolkit() noexcept
+{
+  return k_rows.back().toolkit;
+}
+
 std::optional<toolkit_version> older_than(ltoir_versions const& versions)
 {
   auto const& oldest = k_rows.front();

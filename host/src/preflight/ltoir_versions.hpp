@@ -57,6 +57,9 @@ std::optional<toolkit_version> newest_too_old(ltoir_versions const& versions);
 /// The toolkit in the row after that of `toolkit`; nothing after the last.
 std::optional<toolkit_version> toolkit_after(toolkit_version toolkit);
 
+/// The toolkit of the last row: the newest that fatlink was tested with.
+toolkit_version newest_known_toolkit() noexcept;
+
 /// The oldest toolkit of the table, if the container version is below its; else nothing.
 std::optional<toolkit_version> older_than(ltoir_versions const& versions);
 

@@ -92,15 +92,16 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   detail::check_digests(described, findings);
   detail::check_kept(described, request, findings);
   detail::check_types(described, request, findings);
-  detail::check_hooks(described, symbols, findings);
+  auto const is_whole = !request.is_partial;  // else another link defines and calls the rest
+  if (is_whole) detail::check_hooks(described, symbols, findings);
   detail::check_function_types(symbols, findings);
   detail::check_unpassed_arguments(described, symbols, request, findings);
-  detail::check_variables(described, symbols, findings);
+  if (is_whole) detail::check_variables(described, symbols, findings);
   detail::check_variable_types(symbols, findings);
   detail::check_constant_memory(described, request, findings);
   detail::check_kernel_resources(described, request, findings);
   detail::check_definitions(described, findings);
-  detail::check_unused(described, symbols, findings);
+  if (is_whole) detail::check_unused(described, symbols, findings);
   detail::check_replacements(described, symbols, request, findings);
   detail::check_duplicates(described, symbols, findings);
   detail::check_weak_code(described, symbols, request, findings);

@@ -17,17 +17,6 @@
 namespace fatlink {
 namespace {
 
-/// "13.0.88" → 13.0
-std::optional<toolkit_version> parse(std::string const& text)
-{
-  toolkit_version version;
-  auto const* const end = text.data() + text.size();
-  auto const major = std::from_chars(text.data(), end, version.major);
-  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
-  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc{}) return {};
-  return version;
-}
-
 /// PTX ISA 9.0, "Release Notes": 8.5 came with 12.5 and 12.6, later ones a step apart.
 std::optional<toolkit_version> of_ptx(unsigned major, unsigned minor)
 {
@@ -39,7 +28,7 @@ std::optional<toolkit_version> of_ptx(unsigned major, unsigned minor)
 bool states_toolkit(fatbin_entry const& entry)
 {
   auto const ident = entry.ident();
-  return ident && parse(ident->toolkit);
+  return ident && detail::parse_toolkit_version(ident->toolkit);
 }
 
 /// How a toolkit relates to a version.
@@ -208,10 +197,20 @@ std::string to_string(toolkit_version version)
   return detail::format("{}.{}", version.major, version.minor);
 }
 
+std::optional<toolkit_version> detail::parse_toolkit_version(std::string_view text) noexcept
+{
+  toolkit_version version;
+  auto const* const end = text.data() + text.size();
+  auto const major = std::from_chars(text.data(), end, version.major);
+  if (major.ec != std::errc{} || major.ptr == end || *major.ptr != '.') return {};
+  if (std::from_chars(major.ptr + 1, end, version.minor).ec != std::errc{}) return {};
+  return version;
+}
+
 std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
 {
   if (auto const ident = entry.ident())
-    if (auto const stated = parse(ident->toolkit)) return stated;
+    if (auto const stated = detail::parse_toolkit_version(ident->toolkit)) return stated;
   if (entry.kind == entry_kind::ptx) return of_ptx(entry.version_major, entry.version_minor);
   if (entry.kind == entry_kind::ltoir) return detail::toolkit_of(detail::versions_of(entry));
   return {};

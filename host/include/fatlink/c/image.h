@@ -25,7 +25,10 @@ enum {
   FATLINK_IMAGE_DEFAULT = 0, /**< a cubin */
   FATLINK_IMAGE_CUBIN = 1,   /**< a cubin */
   FATLINK_IMAGE_PTX = 2,     /**< optimised PTX; lto mode only */
-  FATLINK_IMAGE_PTX_SET = 3  /**< the unlinked PTX of the inputs; ptx mode only */
+  FATLINK_IMAGE_PTX_SET = 3, /**< the unlinked PTX of the inputs; ptx mode only */
+  FATLINK_IMAGE_LTOIR = 4,   /**< a fatbin with the LTO-IR of all inputs, an input of another link;
+                                  lto mode only */
+  FATLINK_IMAGE_RELOCATABLE = 5 /**< a fatbin with a relocatable cubin, an input of another link */
 };
 
 /** Whether the link was found in the cache. */
@@ -60,8 +63,8 @@ typedef struct fatlink_hook {
 /** Reads the facts. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_image_get_info(fatlink_image const* image,
                                                     fatlink_image_info* info);
-/** The cubin, or PTX text without NUL; NULL of a PTX_SET. `count` is set to the number of bytes.
-   They can be loaded by the caller: cuModuleLoadData, cudaLibraryLoadData. */
+/** The cubin, PTX text without NUL, or the fatbin; NULL of a PTX_SET. `count` is set to the number
+   of bytes. Cubins and PTX can be loaded by the caller: cuModuleLoadData, cudaLibraryLoadData. */
 FATLINK_C_API void const* fatlink_image_bytes(fatlink_image const* image, size_t* count);
 /** A hook by index, sorted by name. Errors: usage: the index is too large. */
 FATLINK_C_API fatlink_error* fatlink_image_get_hook(fatlink_image const* image, size_t index,

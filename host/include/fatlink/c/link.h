@@ -49,6 +49,8 @@ typedef struct fatlink_link_options {
   fatlink_choice fma;       /**< contract multiplication and addition */
   char const* const* ptxas; /**< options of ptxas, each one word */
   size_t ptxas_count;       /**< entries of `ptxas` */
+  int32_t latest_nvvm; /**< 1: the newest compiler of nvJitLink 13.5 and newer; lto mode only */
+  int32_t reserved;    /**< 0 */
 } fatlink_link_options;
 
 /** `settings` may be NULL. nvJitLink is opened at the first link. Errors: usage. */

@@ -5,14 +5,12 @@
 #include <span>
 
 #include "fatbin/add_digests.hpp"
+#include "fatbin/encode_ident.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
 #include "input/entry_flags.hpp"
-#include "util/bytes/base64.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/text/format.hpp"
-#include "util/text/json.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -22,29 +20,20 @@ bytes_view as_view(std::string_view text)
   return std::as_bytes(std::span(text));
 }
 
-std::string contract_members(installed_contract const& contract,
-                             std::map<std::string, std::string> const& hook_types)
-{
-  std::string hooks;
-  for (auto const& [hook, type] : hook_types)
-    hooks +=
-        detail::format("{}{}:{}", hooks.empty() ? "" : ",", json_string(hook), json_string(type));
-  return detail::format(
-      R"(,"contract":{},"version":{},"header_sha256":"{}","contract_package":{},"hooks":{{{}}})",
-      json_string(contract.name), contract.version,
-      to_hexadecimal(sha256(as_view(contract.header_text))), json_string(contract.package), hooks);
-}
-
-/// The members in the order in which fatlink_add_fatbin writes them.
 std::string ident_text(compile_options const& options, compile_facts const& facts)
 {
-  auto json = detail::format(R"({{"fatlink":{})", k_ident_format);
-  if (facts.contract != nullptr) json += contract_members(*facts.contract, facts.hooks);
-  if (!facts.toolkit.empty())
-    json += detail::format(R"(,"toolkit":{})", json_string(facts.toolkit));
-  return encode_base64(detail::format(R"({},"float":{},"producer":{}}})", json,
-                                      json_string(to_string(options.float_flags)),
-                                      json_string(facts.producer)));
+  ident stated{.toolkit = facts.toolkit,
+               .producer = facts.producer,
+               .float_flags = to_string(options.float_flags)};
+  if (facts.contract != nullptr) {
+    auto const& contract = *facts.contract;
+    stated.contract = contract.name;
+    stated.version = contract.version;
+    stated.header_sha256 = to_hexadecimal(sha256(as_view(contract.header_text)));
+    stated.contract_package = contract.package;
+    stated.hooks = facts.hooks;
+  }
+  return encode_ident(stated);
 }
 
 class assembler {
