@@ -48,6 +48,18 @@ bool is_zero(elf_section const& section)
          section.entry_size == 0;
 }
 
+constexpr std::array k_mercury_prefixes{std::string_view(".nv.merc"),
+                                        std::string_view(".nv.capmerc")};
+
+/// Whether the name at `offset` of `names` is the end of that of a section of Mercury code:
+/// .debug_frame of .nv.merc.debug_frame (whole programs for sm_100 and newer, CUDA 13.0).
+bool is_name_of_mercury(bytes_view names, std::uint32_t offset)
+{
+  std::string_view const before(reinterpret_cast<char const*>(names.data()), offset);
+  auto const prefix = before.substr(before.rfind('\0') + 1);
+  return std::ranges::find(k_mercury_prefixes, prefix) != k_mercury_prefixes.end();
+}
+
 class section_check {
  public:
   explicit section_check(cubin_file const& file)
@@ -64,7 +76,8 @@ class section_check {
     for (auto const& section : sections_) {
       if (section.name >= names.size)
         throw elf_error{place, "a section's name is outside the table of names"};
-      if (!is_whole_name(file_.content(names), section.name))
+      if (!is_whole_name(file_.content(names), section.name) &&
+          !is_name_of_mercury(file_.content(names), section.name))
         throw elf_error{place, "a section's name begins inside another name"};
       if (&section != &sections_.front()) check_section(section, place);
       place += sizeof(Elf64_Shdr);
@@ -105,11 +118,14 @@ class section_check {
       throw elf_error{place, "a section has no alignment that is a power of two up to 1 MiB"};
     auto const has_other_info = is_code(section) || section.type == SHT_SYMTAB ||
                                 section.type == k_mercury_code || section.type == k_mercury_symbols;
-    if ((section.flags & SHF_INFO_LINK) != 0 && section.info >= sections_.size())
+    // Toolkits before CUDA 12 did not set the flag (measured: cubins in cuBLAS 13).
+    auto const is_owned = (section.flags & SHF_INFO_LINK) != 0 ||
+                          (elf_.os_abi() == k_abi_of_cuda_12 && section.info != 0 && !has_other_info);
+    if (is_owned && section.info >= sections_.size())
       throw elf_error{place, "a section belongs to one that is not there"};
-    if ((section.flags & SHF_INFO_LINK) == 0 && section.info != 0 && !has_other_info)
+    if (!is_owned && section.info != 0 && !has_other_info)
       throw elf_error{place, "a section belongs to another without a flag that says so"};
-    check_owner(section, place);
+    if (is_owned) check_owner(section, place);
   }
 
   void check_type(elf_section const& section, std::uint64_t place) const
@@ -130,7 +146,7 @@ class section_check {
   /// belongs to .text.f, .rela.debug_frame to .debug_frame.
   void check_owner(elf_section const& section, std::uint64_t place) const
   {
-    if ((section.flags & SHF_INFO_LINK) == 0 || section.type == SHT_NOTE) return;
+    if (section.type == SHT_NOTE) return;
     auto const name = elf_.name(sections_[section.info]);
     std::string_view end = name;
     for (auto const* beginning : {".nv.capmerc", ".nv.merc", ".text"})
