@@ -46,6 +46,33 @@ TEST(CubinStructure, RefusesSectionsWithoutAPlausibleAlignment)
                           "a section has no alignment that is a power of two up to 1 MiB");
 }
 
+TEST(CubinStructure, IsReadAsOtherToolsThanPtxasWriteIt)
+{
+  auto const expect_read = [](byte_buffer bytes, std::size_t offset, auto value) {
+    put(bytes, offset, value);
+    EXPECT_NO_THROW((void)read_cubin(bytes, "x")) << offset;
+  };
+  auto const good = types();
+  for (auto const* name : {".strtab", ".shstrtab"})
+    expect_read(good, header(good, name, offsetof(Elf64_Shdr, sh_addralign)), std::uint64_t{0});
+  for (auto const* name : {".nv.info.kernel", ".rela.text.kernel", ".nv.constant0.kernel"}) {
+    auto const flags = elf_reader(good).section(section(good, name)).flags;
+    expect_read(good, header(good, name, offsetof(Elf64_Shdr, sh_flags)), flags & ~SHF_INFO_LINK);
+  }
+}
+
+TEST(CubinStructure, MayShareNamesWithMercuryCode)
+{
+  auto bytes = cubin_of("types_sass.fatbin", "sm_100f");
+  auto const mercury = elf_reader(bytes).section(section(bytes, ".nv.merc.debug_frame")).name;
+  auto const name = header(bytes, ".debug_frame", offsetof(Elf64_Shdr, sh_name));
+  auto const length = static_cast<std::uint32_t>(std::string_view(".nv.merc").size());
+  put(bytes, name, mercury + length);
+  EXPECT_NO_THROW((void)read_cubin(bytes, "x"));
+  put(bytes, name, mercury + length + 1);
+  expect_corrupt(bytes, "a section's name begins inside another name");
+}
+
 TEST(CubinStructure, RefusesSectionsOfAnotherTypeThanTheirNameStates)
 {
   auto const good = types();
@@ -67,16 +94,16 @@ TEST(CubinStructure, RefusesSectionsOfAnotherTypeThanTheirNameStates)
                       "a section's name begins inside another name");
 }
 
-TEST(CubinStructure, RefusesSectionsThatBelongToOthersWithoutSayingSo)
+TEST(CubinStructure, RefusesSectionsThatBelongToNoneOfTheirName)
 {
   auto const good = types();
   auto const at = [&](char const* name) {
     return header(good, name, offsetof(Elf64_Shdr, sh_info));
   };
   for (auto const* name : {".nv.global", ".nv.constant3", ".debug_frame"})
-    for (auto const value : {1U, ~0U})
-      expect_corrupt_with(at(name), value,
-                          "a section belongs to another without a flag that says so");
+    for (auto const& [value, says] : {std::pair{1U, "a section belongs to one of another name"},
+                                      std::pair{~0U, "a section belongs to one that is not there"}})
+      expect_corrupt_with(at(name), value, says);
   auto const code = elf_reader(good).section(section(good, ".text.kernel")).info;
   for (auto const value : {code ^ 1U, code ^ (1U << 20), ~0U})
     expect_corrupt_with(at(".text.kernel"), value, "a section of code does not name its function");
@@ -135,7 +162,7 @@ TEST(CubinStructure, RefusesMercurySectionsThatContradictTheFile)
   expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_size)), info.size + 400,
          "two sections have the same bytes");
   expect(header(good, ".nv.merc.nv.info", offsetof(Elf64_Shdr, sh_info)), std::uint32_t{0x10000},
-         "a section belongs to another without a flag that says so");
+         "a section belongs to one that is not there");
   expect(offsetof(Elf64_Ehdr, e_flags), elf_reader(good).flags() ^ 2U, "flags that are not known");
 }
 

@@ -33,6 +33,17 @@ bool needs_function(std::uint32_t type)
   return (type >= 31 && type <= 35) || (type >= 47 && type <= 49) || (type >= 61 && type <= 63);
 }
 
+/// Whether a note names nvasm_internal, by which NVIDIA assembles kernels of cuDNN.
+bool names_nvasm(cubin_file const& file)
+{
+  return std::ranges::any_of(file.sections(), [&](elf_section const& section) {
+    if (!file.elf().name_starts_with(section, ".note.nv.tkinfo")) return false;
+    auto const note = file.content(section);
+    std::string_view const text(reinterpret_cast<char const*>(note.data()), note.size());
+    return text.find("nvasm_internal") != std::string_view::npos;
+  });
+}
+
 class table_check {
  public:
   explicit table_check(cubin_file const& file)
@@ -177,12 +188,22 @@ class table_check {
     stated[attribute.number(0)] = true;
   }
 
+  /// A symbol of a section, or without type in a section with constants (other assemblers than
+  /// ptxas, in cuDNN 9).
+  [[nodiscard]] bool is_constant_bank(elf_symbol const& symbol) const
+  {
+    if (symbol.type == STT_SECTION) return true;
+    auto const& sections = file_.sections();
+    return symbol.type == STT_NOTYPE && symbol.section < sections.size() &&
+           file_.elf().name_starts_with(sections[symbol.section], ".nv.constant");
+  }
+
   void check_of_function(cubin_attribute const& attribute) const
   {
     auto const count = attribute.data.size() / sizeof(std::uint32_t);
     if (attribute.id == attribute_id::constant_bank &&
         (attribute.number(0) >= symbols_.count() ||
-         symbols_[attribute.number(0)].type != STT_SECTION))
+         !is_constant_bank(symbols_[attribute.number(0)])))
       throw elf_error{attribute.offset, "an attribute of a section that is not there"};
     if ((attribute.id == attribute_id::parameter ||
          attribute.id == attribute_id::large_parameter) &&
@@ -198,7 +219,7 @@ class table_check {
   /// the greatest stack.
   void check_stated(elf_section const& section) const
   {
-    auto const required = file_.elf().type() == ET_REL ? k_of_functions.size() : 2;
+    auto const required = file_.elf().type() == ET_REL && !is_of_nvasm_ ? k_of_functions.size() : 2;
     for (std::size_t i = 0; i < required; ++i)
       if (!stated_[i][function_of(section)])
         throw elf_error{section.offset, "a function whose registers or stack are not stated"};
@@ -209,6 +230,7 @@ class table_check {
 
   cubin_file const& file_;
   elf_symbols const& symbols_;
+  bool is_of_nvasm_ = names_nvasm(file_);
   std::vector<bool> has_attributes_;                             ///< by section
   std::array<std::vector<bool>, k_of_functions.size()> stated_;  ///< by symbol
 };
