@@ -57,6 +57,25 @@ TEST(FatbinReader, ListsPtxAndLtoirOfOneArchitecture)
   EXPECT_EQ(ltoir.version_minor, 65);
 }
 
+TEST(FatbinFile, IsReadWithoutItsSidecarOnRequest)
+{
+  fixtures::folder const folder;
+  auto const bytes = fixtures::bytes("library.fatbin");
+  auto const path =
+      folder.write("t.fatbin", {reinterpret_cast<char const*>(bytes.data()), bytes.size()});
+  folder.write("t.json", R"({"name":"t","sha256":")" + std::string(64, '0') + "\"}");
+  expect_error<format_error>([&] { (void)fatbin::read(path); }, "t.json");
+  EXPECT_EQ(fatbin::read_unverified(path).entries().size(),
+            fixtures::fatbin("library.fatbin").entries().size());
+}
+
+TEST(FatbinReader, NamesCompressions)
+{
+  EXPECT_STREQ(to_string(compression::zstd), "zstd");
+  for (auto const value : {compression::unknown, static_cast<compression>(99)})
+    EXPECT_STREQ(to_string(value), "unknown");
+}
+
 TEST(FatbinReader, ReadsPtxOfEveryCompression)
 {
   for (auto const* name : {"uncontracted.fatbin", "lz4.fatbin", "raw.fatbin"}) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <random>
 
+#include "fatlink/input.hpp"
 #include "form_inputs.hpp"
 #include "util/bytes/elf_reader.hpp"
 
@@ -64,6 +65,19 @@ TEST(Object, HoldsTheContainerOfItsTranslationUnit)
 TEST(Object, HoldsAContainerForEachUnitThatWasLinkedIntoIt)
 {
   EXPECT_EQ(containers(form_bytes("two_units.o")), 2U);
+}
+
+TEST(Object, OfTheHostCompilersLinkTimeOptimizationIsNamed)
+{
+  std::string const name = "__nv_relfatbin";
+  std::string const lto = ".gnu.lto_.decl";
+  auto bytes = form_bytes("object.o");
+  auto const text = std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+  for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
+    std::memcpy(bytes.data() + at, lto.data(), lto.size());
+  EXPECT_TRUE(read_object(bytes, "t.o").has_host_lto);
+  expect_refused([&] { (void)input::from_bytes(bytes, "t.o"); }, error_code::no_device_code,
+                 "link-time optimization of the host compiler (-flto) hides it");
 }
 
 TEST(Object, MayBeAProgramOrASharedLibrary)

@@ -144,6 +144,8 @@ TEST(PtxBody, AcceptsEveryDirectiveOfAModule)
   expect_ptx(".entry k () .pragma \"nounroll\"; { ret; }");
   expect_ptx(".section .debug_abbrev\n{\n.b8 1\n$L: .b32 .debug_str+1\n}\n");
   expect_ptx(".directive_of_a_later_version 1, x;");
+  expect_ptx(
+      "@@DWARF .section .debug_info, \"\", @progbits\n@@DWARF .byte 0x01 }\n.func f () { ret; }");
 }
 
 TEST(PtxBody, AcceptsEveryStatementOfAFunction)
