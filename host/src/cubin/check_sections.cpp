@@ -119,7 +119,8 @@ class section_check {
     if (!is_alignment(section.alignment) && !(section.type == SHT_STRTAB && section.alignment == 0))
       throw elf_error{place, "a section has no alignment that is a power of two up to 1 MiB"};
     auto const has_other_info = is_code(section) || section.type == SHT_SYMTAB ||
-                                section.type == k_mercury_code || section.type == k_mercury_symbols;
+                                section.type == SHT_NOTE || section.type == k_mercury_code ||
+                                section.type == k_mercury_symbols;
     // Toolkits before CUDA 12 and other assemblers than ptxas do not set the flag (measured: cubins
     // in cuBLAS 13 and cuDNN 9).
     auto const is_owned =

@@ -188,14 +188,10 @@ class table_check {
     stated[attribute.number(0)] = true;
   }
 
-  /// A symbol of a section, or without type in a section with constants (other assemblers than
-  /// ptxas, in cuDNN 9).
+  /// A symbol of a section; of nvasm_internal also one without type.
   [[nodiscard]] bool is_constant_bank(elf_symbol const& symbol) const
   {
-    if (symbol.type == STT_SECTION) return true;
-    auto const& sections = file_.sections();
-    return symbol.type == STT_NOTYPE && symbol.section < sections.size() &&
-           file_.elf().name_starts_with(sections[symbol.section], ".nv.constant");
+    return symbol.type == STT_SECTION || (is_of_nvasm_ && symbol.type == STT_NOTYPE);
   }
 
   void check_of_function(cubin_attribute const& attribute) const
@@ -216,10 +212,11 @@ class table_check {
   }
 
   /// Requires registers and frame of the function whose code `section` is, and of relocatable files
-  /// the greatest stack.
+  /// the greatest stack. nvasm_internal states what it wants.
   void check_stated(elf_section const& section) const
   {
-    auto const required = file_.elf().type() == ET_REL && !is_of_nvasm_ ? k_of_functions.size() : 2;
+    if (is_of_nvasm_) return;
+    auto const required = file_.elf().type() == ET_REL ? k_of_functions.size() : 2;
     for (std::size_t i = 0; i < required; ++i)
       if (!stated_[i][function_of(section)])
         throw elf_error{section.offset, "a function whose registers or stack are not stated"};
