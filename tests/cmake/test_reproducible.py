@@ -16,6 +16,8 @@ class Reproducible(BuildSide):
     def compiled_in(self, checkout):
         """The bytes of the fatbins, compiled in a copy of what they are compiled of."""
         shutil.copytree(SOURCE / "kernels", checkout / "kernels")
+        if (SOURCE / ".cuda").is_dir():  # the toolkit that scripts/bootstrap installed
+            (checkout / ".cuda").symlink_to(SOURCE / ".cuda")
         contracts = BUILD / "kernels/algorithms"
         for folder in ("sized_contracts", "plans"):
             shutil.copytree(contracts / folder, checkout / contracts.relative_to(SOURCE) / folder)
