@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <gmock/gmock.h>
 
+#include <cstring>
+
 #include "corrupt_cubin.hpp"
 #include "cubin/cubin.hpp"
 
@@ -139,6 +141,17 @@ TEST(CubinStructure, RefusesFunctionsWithoutAttributes)
   for (auto const symbol : {~0U, index_of(good, "counter"), 0U})
     expect_corrupt_with(registers + 4, symbol, "an attribute of a function that is not there");
   expect_corrupt_with(registers + 1, std::uint8_t{0x11}, "an attribute that a function has twice");
+}
+
+TEST(CubinStructure, OfNvasmMayLeaveOutWhatPtxasStates)
+{
+  auto bytes = types();
+  put(bytes, find(bytes, ".nv.info", std::string("\x04\x2f\x08\0", 4)) + 1, std::uint8_t{0x7f});
+  expect_corrupt(bytes, "a function whose registers or stack are not stated");
+  std::string const tool = "nvasm_internal";
+  std::memcpy(bytes.data() + find(bytes, ".note.nv.tkinfo", "Cuda compilation tools"), tool.data(),
+              tool.size());
+  EXPECT_NO_THROW((void)read_cubin(bytes, "x"));
 }
 
 TEST(CubinStructure, RefusesMercurySectionsThatContradictTheFile)

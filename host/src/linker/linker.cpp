@@ -3,18 +3,25 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "fatbin/add_digests.hpp"
+#include "fatbin/contract_identity.hpp"
+#include "fatbin/write_fatbin.hpp"
+#include "fatbin/write_ident.hpp"
+#include "input/bare_entries.hpp"
+#include "input/entry_flags.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/image_functions.hpp"
 #include "linker/kept_symbols.hpp"
 #include "linker/linker_state.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "linker/record_inlining.hpp"
 #include "linker/request_of.hpp"
 #include "linker/run_nvjitlink.hpp"
-#include "linker/write_partial_image.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/unused_archives.hpp"
 #include "util/process/cancellation.hpp"
@@ -64,6 +71,50 @@ bool is_repeated_by_link(finding const& warning, std::vector<fatbin> const& inpu
   return warning.id != finding_id::compared_by_link;
 }
 
+constexpr char const* k_partial_image = "linked image";
+
+/// What the inputs state about their contract.
+ident merged_ident(std::vector<fatbin> const& inputs)
+{
+  ident merged{.producer = "nvJitLink"};
+  auto const stated = std::ranges::find_if(
+      inputs, [](fatbin const& input) { return detail::states_contract(input.ident()); });
+  if (stated == inputs.end()) return merged;
+  auto const& contract = *stated->ident();
+  merged.contract = contract.contract;
+  merged.version = contract.version;
+  merged.header_sha256 = contract.header_sha256;
+  merged.contract_package = contract.contract_package;
+  merged.hooks = contract.hooks;
+  return merged;
+}
+
+/// A fatbin of `image`, the LTO-IR or relocatable cubin that nvJitLink made of `inputs`, for the
+/// target of `options`: with digests, the float flags of the link, and the contract that the inputs
+/// state, which preflight has compared.
+/// @throws format_error `image` is not what `options` ask for.
+byte_buffer write_partial_image(bytes_view image, std::vector<fatbin> const& inputs,
+                                link_options const& options)
+{
+  auto ident = merged_ident(inputs);
+  fatbin_entry entry{.kind = entry_kind::elf,
+                     .version_major = 1,
+                     .version_minor = 8,
+                     .payload = image,
+                     .uncompressed_size = image.size()};
+  if (options.emit == image_kind::ltoir) {
+    entry = detail::ltoir_entry(image, detail::read_ltoir_header(image, k_partial_image));
+    ident.float_flags = to_string(detail::linked_float_flags(inputs, options));
+    entry.options = ident.float_flags;
+    entry.stored_options = std::as_bytes(std::span(entry.options));
+  }
+  entry.target = options.target;
+  entry.flags = detail::flags_of(options.target);
+  entry.ident_text = detail::encode_ident(ident);
+  return detail::add_digests(detail::write_fatbin(std::span<fatbin_entry const>(&entry, 1)),
+                             k_partial_image);
+}
+
 }  // namespace
 
 struct linker::state : detail::linker_state {
@@ -93,7 +144,7 @@ class linker::session {
       detail::record_inlining(image_, inputs_, detail::choice_of(options_));
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     if (detail::is_partial(options_))
-      image_.bytes = detail::write_partial_image(image_.bytes, inputs_, options_);
+      image_.bytes = write_partial_image(image_.bytes, inputs_, options_);
     return std::move(image_);
   }
 

@@ -45,8 +45,8 @@ std::string bind_nvjitlink(detail::shared_library const& file, nvjitlink::api& a
         need("nvJitLinkGetInfoLogSize", api.info_log_size),
         need("nvJitLinkGetInfoLog", api.info_log), need("nvJitLinkVersion", api.version)})
     if (!missing.empty()) return missing;
-  (void)need("nvJitLinkGetLinkedLTOIRSize", api.ltoir_size);
-  (void)need("nvJitLinkGetLinkedLTOIR", api.ltoir);
+  (void)look_up(file, "nvJitLinkGetLinkedLTOIRSize", api.ltoir_size);
+  (void)look_up(file, "nvJitLinkGetLinkedLTOIR", api.ltoir);
   return {};
 }
 

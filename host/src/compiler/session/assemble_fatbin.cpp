@@ -5,8 +5,8 @@
 #include <span>
 
 #include "fatbin/add_digests.hpp"
-#include "fatbin/encode_ident.hpp"
 #include "fatbin/write_fatbin.hpp"
+#include "fatbin/write_ident.hpp"
 #include "input/bare_entries.hpp"
 #include "input/cubin_module.hpp"
 #include "input/entry_flags.hpp"
