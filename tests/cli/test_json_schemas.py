@@ -289,6 +289,7 @@ class Errors(JsonTest):
 
     @unittest.skipIf(json_schemas.jsonschema is None, "python3-jsonschema is not installed")
     def test_refused_links_have_the_code_of_the_finding(self):
+        self.need_nvjitlink()
         error = self.assert_error("missing-hook", 4, "link", "--target", "sm_90", "-o", "x", LIBRARY)
         self.assertEqual([found["id"] for found in error["findings"]], ["missing-hook"])
         schema = json_schemas.load("error")

@@ -52,8 +52,8 @@ class Writes(Pack):
 
     def test_what_fatbinary_of_nvidia_writes_with_the_same_ident(self):
         fatbinary = tool("fatbinary")
-        if not fatbinary:
-            self.skipTest("fatbinary of the CUDA toolkit is not installed")
+        if not fatbinary or not shutil.which(NVCC):
+            self.skipTest("nvcc and fatbinary of the CUDA toolkit are not installed")
         self.file("t.cu", HOOK)
         for words in (["-ptx", "-rdc=true", "-arch=sm_75", "-o", "t.ptx"],
                       ["-cubin", "-rdc=true", "-arch=sm_90", "-o", "t.cubin"],

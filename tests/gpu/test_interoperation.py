@@ -6,13 +6,14 @@ import subprocess
 import tempfile
 import unittest
 
-from fatlink_cli import SHARE
+from fatlink_cli import SANITIZED, SHARE
 
 PROJECT = pathlib.Path(os.environ.get("FATLINK_SOURCE", "/absent")) / "tests/consumer/interoperation"
 SKIPPED = 77
 
 
 @unittest.skipUnless(PROJECT.exists(), "the sources are not on this machine")
+@unittest.skipIf(SANITIZED, "the application is built without sanitizers")
 class Interoperation(unittest.TestCase):
     def run_command(self, *command):
         return subprocess.run([str(word) for word in command], text=True, capture_output=True)
