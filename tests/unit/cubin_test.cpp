@@ -117,7 +117,10 @@ TEST(Cubin, StatesTheToolkitOfEitherNote)
 {
   auto bytes = with_note("release 13.0", "release 13.x");
   EXPECT_EQ(read_cubin(bytes, "x").toolkit, (cubin_toolkit{13, 0}));
-  put(bytes, offset_of(bytes, ".note.nv.cuinfo") + 28, std::uint32_t{1});
+  auto const note = offset_of(bytes, ".note.nv.cuinfo");
+  put(bytes, note + 4, std::uint32_t{6});  // in cuBLASLt
+  EXPECT_EQ(read_cubin(bytes, "x").toolkit, (cubin_toolkit{13, 0}));
+  put(bytes, note + 28, std::uint32_t{1});
   EXPECT_FALSE(read_cubin(bytes, "x").toolkit);
   EXPECT_EQ(read_cubin(with_note("release 13.0", "release x3.0"), "x").toolkit,
             (cubin_toolkit{13, 0}));

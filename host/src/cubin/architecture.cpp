@@ -115,7 +115,8 @@ class note_reader {
   /// `place`: where the note's description is in the file.
   void read_note(std::uint32_t type, byte_reader const& note, std::uint64_t place)
   try {
-    if (type == k_cuda_note) add_toolkit(toolkit_of(note.read<std::uint32_t>(4)));
+    // Of 8 bytes, or of 6 in cubins of the assembler that some of NVIDIA's libraries use.
+    if (type == k_cuda_note) add_toolkit(toolkit_of(note.read<std::uint16_t>(4)));
     if (type != k_tool_note) return;
     add_toolkit(parse_release(text(note, 3)));
     auto const arch = parse_arch(text(note, 5));
