@@ -9,6 +9,7 @@ from fatlink_cli import TESTS, CliTest, doctor
 
 FIXTURES = TESTS / "fixtures"
 FOLDER = FIXTURES / "concatenated"
+TWICE = '{"name": "twice", "summary": "2 x + 1", "hook": "user_transform", "reference": "2*x+1", "tolerance_ulp": 1}'
 MADE = ("13.4_default", "13.5_default", "13.5_size", "13.5_balance", "13.5_speed")
 
 
@@ -40,8 +41,7 @@ class Concatenated(CliTest):
             with self.subTest(made):
                 library, transform = self.files(made)
                 shutil.copy(transform, self.folder / "twice.fatbin")
-                self.file("twice.json", '{"name": "twice", "summary": "2 x + 1", "hook": "user_transform", "reference": "2*x+1", '
-                          '"tolerance_ulp": 1}')
+                self.file("twice.json", TWICE)
                 report = self.fatlink_json("run", "--no-cache", "--device", "cpu", "--library", library, "--transform",
                                            self.folder / "twice.fatbin", "--elements", "1000")
                 self.assertEqual([(mode["mode"], mode["verified"]) for mode in report["modes"]], [("ptx", True), ("lto", True)])
@@ -65,11 +65,43 @@ class Unknown(CliTest):
         self.assertIn("other.fatbin has entries of a newer toolkit than this fatlink knows, which are passed over: kind 0x40 "
                       "[newer-entry]", checked.stdout)
 
-    def test_tile_ir_is_listed_and_passed_over_without_a_word(self):
-        tile = self.changed("tile.fatbin", 16, struct.pack("<H", 0x80))
-        self.assertIn("tileir", self.fatlink("inspect", tile).stdout)
-        checked = self.fatlink("check", "--mode", "lto", "--target", "sm_90", FIXTURES / "library.fatbin", tile)
-        self.assertNotIn("newer-entry", checked.stdout)
+
+class TileIr(CliTest):
+    """Beside PTX: it is listed, and passed over without a word. No nvJitLink links it."""
+
+    def files(self):
+        for version in ("13.1", "13.3"):
+            for suffix in ("", "_concat"):
+                with self.subTest(version + suffix):
+                    yield version, FOLDER / f"tile_{version}{suffix}.fatbin"
+
+    def test_is_listed_with_its_version(self):
+        for version, file in self.files():
+            entries = json.loads(self.fatlink("inspect", "--json", file).stdout)["files"][0]["entries"]
+            self.assertEqual(sorted((entry["kind"], entry["version"]) for entry in entries), [("ptx", "9.0"), ("tileir", version)])
+
+    def test_is_passed_over(self):
+        for _, file in self.files():
+            checked = self.fatlink("check", "--mode", "ptx", "--target", "sm_90", FOLDER / "library_13.5_default.fatbin", file)
+            self.assertNotIn("newer-entry", checked.stdout)
+            shutil.copy(file, self.folder / "twice.fatbin")
+            self.file("twice.json", TWICE)
+            report = self.fatlink_json("run", "--no-cache", "--device", "cpu", "--mode", "ptx", "--library",
+                                       FOLDER / "library_13.5_default.fatbin", "--transform", self.folder / "twice.fatbin",
+                                       "--elements", "1000")
+            self.assertTrue(report["modes"][0]["verified"])
+
+    def test_alone_has_nothing_to_link(self):
+        content = bytearray((FOLDER / "tile_13.1.fatbin").read_bytes())
+        content[16:18] = struct.pack("<H", 0x80)  # its PTX
+        checked = self.fatlink("check", "--mode", "ptx", "--target", "sm_90", FOLDER / "library_13.5_default.fatbin",
+                               self.file("only.fatbin", bytes(content)), status=4)
+        self.assertIn("only.fatbin holds no PTX, which ptx mode needs [no-ptx]", checked.stdout)
+
+    def test_is_packed_unchanged(self):
+        for version, file in self.files():
+            self.fatlink("pack", "-o", "packed.fatbin", file)
+            self.assertIn(f"version {version}", self.fatlink("inspect", "packed.fatbin").stdout)
 
 
 class Targets(CliTest):

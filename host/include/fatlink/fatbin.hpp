@@ -43,7 +43,7 @@ char const* to_string(compression method) noexcept;
 struct fatbin_entry {
   entry_kind kind = entry_kind::ptx;  ///< what the entry holds
   fatlink::target target = {};        ///< the architecture that it was compiled for
-  std::uint16_t version_major = 0;    ///< PTX 9.0, LTO-IR 1.65, …: a hint, nvJitLink ignores it
+  std::uint16_t version_major = 0;    ///< PTX 9.0, Tile IR 13.1, …: a hint, nvJitLink ignores it
   std::uint16_t version_minor = 0;    ///< see version_major
   std::uint64_t flags = 0;            ///< the flags of the entry's header
   std::uint64_t scramble_key = 0;     ///< of LTO-IR; nvJitLink needs it to decompress

@@ -180,6 +180,10 @@ class reader {
     entry.target = target_of(entry, offset);
     entry.version_minor = bytes_.read<std::uint16_t>(offset + 0x18);
     entry.version_major = bytes_.read<std::uint16_t>(offset + 0x1A);
+    if (entry.kind == entry_kind::tileir) {  // a byte each: 0x0D01 is 13.1
+      entry.version_minor = entry.version_major & 0xFFU;
+      entry.version_major >>= 8U;
+    }
     entry.scramble_key = bytes_.read<std::uint64_t>(offset + 0x30);
     entry.offset = offset;
     return entry;

@@ -150,14 +150,21 @@ class writer {
     put(0x08, round_up_size(part.payload.size()));
     put(0x10, static_cast<std::uint32_t>(is_compressed ? part.payload.size() : 0));
     put(0x14, part.has_options ? part.options_field() : 0);
-    put(0x18, part.entry->version_minor);
-    put(0x1A, part.entry->version_major);
+    write_version(*part.entry);
     put<std::uint32_t>(0x1C, part.entry->target.number());
     put<std::uint32_t>(0x20, part.ident.empty() ? 0 : k_texts);
     put(0x24, static_cast<std::uint32_t>(part.ident.size()));
     put(0x28, part.flags);
     put(0x30, part.scramble_key);
     put(0x38, is_compressed ? part.entry->uncompressed_size : 0);
+  }
+
+  void write_version(fatbin_entry const& entry)
+  {
+    auto const is_tile = entry.kind == entry_kind::tileir;  // see read_fatbin.cpp
+    auto const whole = entry.version_major << 8U | entry.version_minor;
+    put(0x18, is_tile ? std::uint16_t{0} : entry.version_minor);
+    put(0x1A, is_tile ? static_cast<std::uint16_t>(whole) : entry.version_major);
   }
 
   void write_options(part const& part)

@@ -16,7 +16,7 @@
 //      0x08  u64   padded payload size, a multiple of 8
 //      0x10  u32   compressed payload size; 0: stored raw
 //      0x14  u32   offset of the options field; nvJitLink crashes on PTX and LTO-IR where this is 0
-//      0x18  u16   minor version, 0x1A major version
+//      0x18  u16   minor version, 0x1A major version; of Tile IR both in the second, a byte each
 //      0x1C  u32   architecture without suffix
 //      0x20  u32   0x40, offset of the ident text; 0x24 its length; both 0: no ident
 //      0x28  u64   flags, of PTX without those of a compression that was undone
