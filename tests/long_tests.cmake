@@ -40,6 +40,22 @@ foreach(stem IN ITEMS test_check test_two_steps)
   fatlink_long_test(toolkits.${stem} PYTHON cli ${stem}.Toolkits ENVIRONMENT "FATLINK_TOOLKITS=${PROJECT_BINARY_DIR}/toolkits")
   set_tests_properties(toolkits.${stem} PROPERTIES FIXTURES_REQUIRED toolkits)
 endforeach()
+# Links, compiles, checks, and what the helper's confinement allows, with their nvJitLink, NVRTC and libNVVM. By default: with
+# the toolkit of the build.
+foreach(version IN ITEMS 13.0 13.3 13.5)
+  set(libraries "${PROJECT_BINARY_DIR}/toolkits/${version}/nvidia/cu13/lib")
+  set(libraries "FATLINK_NVJITLINK=${libraries}/libnvJitLink.so.13" "FATLINK_NVRTC=${libraries}/libnvrtc.so.13"
+    "FATLINK_LIBNVVM=${libraries}/libnvvm.so.4")
+  # A session needs a process of its own.
+  fatlink_long_test(toolkits.link_${version} COMMAND link_tests "--gtest_filter=-LinkSession.*" ENVIRONMENT ${libraries})
+  fatlink_long_test(toolkits.compile_${version} COMMAND compile_tests ENVIRONMENT ${libraries})
+  fatlink_long_test(toolkits.cli_${version} ENVIRONMENT ${libraries} PYTHON cli test_check test_compile test_compile_headers
+    test_compile_ir test_compile_names test_link test_link_options test_newer_fatbins test_opaque test_targets test_two_steps)
+  fatlink_long_test(toolkits.hostile_${version} ENVIRONMENT ${libraries} PYTHON hostile test_hostile_sources test_sandbox)
+  foreach(tests IN ITEMS link compile cli hostile)
+    set_tests_properties(toolkits.${tests}_${version} PROPERTIES FIXTURES_REQUIRED toolkits)
+  endforeach()
+endforeach()
 
 # Raw LTO-IR of the newest Numba, cuda.core, NVRTC and libNVVM, linked by their nvJitLink, sources compiled by that NVRTC
 # with the headers that it brings, and the examples of docs/python_transforms.md; downloads 300 MB. Without network, with

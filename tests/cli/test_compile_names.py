@@ -125,7 +125,7 @@ class Compilers(CompileCase):
         (self.folder / "bin").mkdir()
         program = shutil.copy(PROGRAM, self.folder / "bin")  # no libraries beside it
         self.file("half.cu", HALF)
-        env = self.environment({"CUDA_HOME": str(self.folder / "home"), "FATLINK_LINKD": str(LINKD)})
+        env = self.environment({"CUDA_HOME": str(self.folder / "home"), "FATLINK_LINKD": str(LINKD), "FATLINK_NVRTC": None})
         done = subprocess.run([program, "compile", "half.cu", "-o", "x.fatbin", "--no-cache"], cwd=self.folder, capture_output=True,
                               text=True, env=env)
         self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
