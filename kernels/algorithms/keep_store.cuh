@@ -3,9 +3,8 @@
 // and what is written for those that it accepts, of any type.
 //
 // keep    as of keep_N
-// store   writes what x becomes as element `index` of the array `out`, which is aligned to 16
-// bytes;
-//         `state` is the launch's user data for this hook, or null. Writes this element only
+// store   writes what x becomes as element `index` of the array `out`; `state` is the
+//         launch's user data for this hook, or null. Writes this element only
 #pragma once
 
 #define FATLINK_CONTRACT_STORES

@@ -2,8 +2,8 @@
 // The contract load_combine_N/1 for FATLINK_ELEMENT_BYTES = N: what is folded is made of an array
 // of any type.
 //
-// load      the element of N bytes for index `index` of the array `in`, which is aligned to 16
-//           bytes; `state` is the launch's user data, or null. Reads this element only
+// load      the element of N bytes for index `index` of the array `in`; `state` is the
+//           launch's user data, or null. Reads this element only
 // combine   as of combine_N
 #pragma once
 

@@ -13,7 +13,7 @@ Declares the contracts ``<name>_1`` to ``<name>_32``, and installs them with the
     [ARCHITECTURES <cc>...] [OPTIONS <option>...])
 
 Builds the fatbins ``<name>_1`` to ``<name>_32`` of one source, each with its contract, which sets
-``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element. ``SOURCE`` is ``<name>/<name>.cu`` by
+``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element, and ``@ALIGNMENT@`` for its alignment. ``SOURCE`` is ``<name>/<name>.cu`` by
 default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``ARCHITECTURES`` and ``OPTIONS`` are passed to
 ``fatlink_add_fatbin``: a library whose launches overlap needs ``75 90``.
 #]=======================================================================]
@@ -49,6 +49,10 @@ function(fatlink_add_sized_library name)
     endif()
   endforeach()
   foreach(N IN LISTS FATLINK_ELEMENT_SIZES)
+    set(ALIGNMENT ${N})
+    if(N GREATER 16)
+      set(ALIGNMENT 16)
+    endif()
     set(plan "${CMAKE_CURRENT_BINARY_DIR}/plans/${name}_${N}.plan.json")
     configure_file("${arg_PLAN}" "${plan}" @ONLY)
     fatlink_add_fatbin(${name}_${N}_fatbin OUTPUT_NAME ${name}_${N}

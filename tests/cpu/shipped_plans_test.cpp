@@ -7,6 +7,7 @@
 #include "shipped_plans/scan_suite.hpp"
 #include "shipped_plans/segmented_reduce_suite.hpp"
 #include "shipped_plans/select_suite.hpp"
+#include "shipped_plans/slice_suite.hpp"
 #include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
@@ -18,6 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Cpu, Reductions, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Scans, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, SegmentedReductions, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Selections, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Slices, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, TransformReductions, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, TransformSelections, testing::Values("cpu"));
 

@@ -7,6 +7,7 @@
 #include "shipped_plans/scan_suite.hpp"
 #include "shipped_plans/segmented_reduce_suite.hpp"
 #include "shipped_plans/select_suite.hpp"
+#include "shipped_plans/slice_suite.hpp"
 #include "shipped_plans/transform_reduce_suite.hpp"
 
 namespace fatlink {
@@ -18,6 +19,7 @@ INSTANTIATE_TEST_SUITE_P(Gpu, Reductions, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Scans, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, SegmentedReductions, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Selections, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Slices, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, TransformReductions, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, TransformSelections, testing::Values("gpu"));
 

@@ -56,8 +56,8 @@ class Arrays(NumpyCase):
                           says="out overlaps state")
 
     def test_that_are_not_aligned_as_the_plan_states(self):
-        self.assert_error(fatlink.UsageError, fatlink.scan, self.numbers[1:], says="not a multiple of 16 bytes",
-                          hint="x.copy()")
+        pairs = numpy.zeros(9, numpy.float32)[1:].view([("value", "f4"), ("index", "i4")])
+        self.assert_error(fatlink.UsageError, fatlink.scan, pairs, "argmax", says="not a multiple of 8 bytes", hint="x.copy()")
 
     def test_a_dlpack_capsule(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers.__dlpack__(), says="consumed",

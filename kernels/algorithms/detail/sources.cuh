@@ -104,6 +104,13 @@ struct hook_source {
   void const* in;
   void const* state;
   Load hook;
+  bool aligned;  ///< to 16 bytes
+
+  /// The same array, only if `aligned`, which lets the loads of an inlined hook be joined.
+  __device__ __forceinline__ hook_source as_aligned() const
+  {
+    return {__builtin_assume_aligned(in, sizeof(uint4)), state, hook, true};
+  }
 
   template <unsigned Pack>
   __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library partition_N: the elements of `in` that `keep` accepts, the others, both in order, and
-// how many are accepted. Before partition_tiles a launch of partition_clear. `in` is aligned to 16
-// bytes.
+// how many are accepted. Before partition_tiles a launch of partition_clear.
 #include "../detail/keep_hook.cuh"
 #include "../keep.cuh"
 #include "../select/select_shape.cuh"

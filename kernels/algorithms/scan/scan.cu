@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library scan_N: out[i] = combine(in[0], …, in[i]). A launch of scan_clear, then one of
 // scan_tiles.
-// `in` and `out` are aligned to 16 bytes, and are the same array or do not overlap.
+// `in` and `out` are the same array or do not overlap.
 #include "../combine.cuh"
 #include "../detail/hooks.cuh"
 #include "scan_shape.cuh"

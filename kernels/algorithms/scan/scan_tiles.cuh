@@ -25,6 +25,7 @@ class tile_scanner {
 
  public:
   struct storage {
+    alignas(16) Element staged[k_has_vectors<Element> ? 1 : Settings::most_threads * k_width];
     Element warp_sums[k_most_warps];
     Element sum_before_in_group;
     Element prefix_of_group;
@@ -146,7 +147,7 @@ class tile_scanner {
     for (unsigned row = 0; row < k_rows; ++row)
       put_before(items.vectors[row], prefix, has_prefix, row);
     auto const begin = std::size_t{tile} * tile_size_;
-    store_tile(out_ + begin, items, n_ - begin, tile_size_);
+    store_tile(out_ + begin, items, n_ - begin, tile_size_, shared_.staged);
   }
 
   /// prefix = combine(prefix, value), or `value` if there is no prefix.

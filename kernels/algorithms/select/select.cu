@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library select_N: the elements of `in` that `keep` accepts, in order, and how many these are.
-// Before select_tiles a launch of select_clear. `in` is aligned to 16 bytes.
+// Before select_tiles a launch of select_clear.
 #include "../detail/keep_hook.cuh"
 #include "../keep.cuh"
 #include "select_shape.cuh"

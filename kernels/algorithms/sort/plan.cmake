@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_write_sort_plan
 -----------------------
-Writes the plan of a library of merge sorts, in which ``@N@`` stands for the bytes of a key:
+Writes the plan of a library of merge sorts, in which ``@N@`` stands for the bytes of a key, and ``@ALIGNMENT@`` for its alignment:
 
   fatlink_write_sort_plan(<file> NAME <name> [VALUE_TYPE <type> VALUE_TEXT <text>])
 
@@ -18,6 +18,7 @@ set(_fatlink_sort_passes 24)  # 2^33 / 768 tiles, those of 32 bytes
 function(fatlink_write_sort_plan file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
   set(N "@N@")
+  set(ALIGNMENT "@ALIGNMENT@")
   set(kernel sort)
   set(input "\"in\"")
   set(arrays "\"out\", \"other\"")
@@ -56,8 +57,8 @@ function(fatlink_write_sort_plan file)
   "summary": "sorts @N@-byte @arg_VALUE_TEXT@; equal ones keep their order",
   "contract": "less_@N@/1",
   "arguments": [
-    {"name": "in", "role": "input", "type": "element", "count": "n"},
-    {"name": "out", "role": "output", "type": "element", "count": "n"},@value_arguments@
+    {"name": "in", "role": "input", "type": "element", "count": "n", "alignment": @ALIGNMENT@},
+    {"name": "out", "role": "output", "type": "element", "count": "n", "alignment": @ALIGNMENT@},@value_arguments@
     {"name": "other", "role": "scratch", "type": "element", "count": "passes > 0 ? n : 0"},
     {"name": "cuts", "role": "scratch", "type": "uint64", "count": "large ? tiles : 0"},
     {"name": "n", "role": "size"},

@@ -26,8 +26,7 @@ struct load_hook {
 
 __device__ hook_source<element, load_hook> source_of(void const* in, void const* state)
 {
-  // So that the loads of an inlined hook can be joined to wide ones.
-  return {__builtin_assume_aligned(in, 16), state, {}};
+  return {in, state, {}, reinterpret_cast<std::size_t>(in) % sizeof(uint4) == 0};
 }
 
 }  // namespace
@@ -37,8 +36,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                             std::size_t n, std::size_t share, void const* __restrict__ state)
 {
   start_next_launch();
-  reduce_chunk<shape, k_threads, reading::tiles>(source_of(in, state), partial, n, share,
-                                                 combine_hook{});
+  reduce_chunk<shape, k_threads, reading::fast_tiles>(source_of(in, state), partial, n, share,
+                                                      combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)

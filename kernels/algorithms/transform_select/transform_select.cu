@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The library transform_select_N: what `store` makes of the elements of `in` that `keep` accepts,
 // in order, and how many these are. Before transform_select_tiles a launch of
-// transform_select_clear. `in` and `out` are aligned to 16 bytes.
+// transform_select_clear.
 #include "../detail/keep_hook.cuh"
 #include "../keep_store.cuh"
 #include "../select/select_shape.cuh"
