@@ -25,7 +25,7 @@ class tile_scanner {
 
  public:
   struct storage {
-    alignas(16) Element staged[k_has_vectors<Element> ? 1 : Settings::most_threads * k_width];
+    alignas(16) Element staged[k_is_aligned<Element> ? 1 : Settings::most_threads * k_width];
     Element warp_sums[k_most_warps];
     Element sum_before_in_group;
     Element prefix_of_group;
