@@ -97,12 +97,16 @@ template <typename Element, unsigned Rows>
 __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element const* in,
                                           std::size_t count, unsigned size)
 {
-  auto const has_vectors = count >= size && is_aligned(in);
+  auto const is_full = count >= size;
+  auto const has_vectors = is_full && is_aligned(in);
 #pragma unroll
   for (unsigned row = 0; row < Rows; ++row) {
     auto const first = index_in_tile<Element, Rows>(row);
     if (has_vectors) {
       load_vector(tile.vectors[row], in + first);
+    } else if (is_full) {
+#pragma unroll
+      for (unsigned k = 0; k < k_vector<Element>; ++k) tile.vectors[row][k] = in[first + k];
     } else {
 #pragma unroll
       for (unsigned k = 0; k < k_vector<Element>; ++k)
