@@ -39,7 +39,7 @@ __device__ __forceinline__ unsigned index_in_tile(unsigned row)
 
 /// Elements of a row of a warp.
 template <typename Element>
-constexpr unsigned k_row = k_lanes * k_vector<Element>;
+constexpr unsigned k_row = k_lanes* k_vector<Element>;
 
 /// Whether every array of such elements is aligned to vectors.
 template <typename Element>
