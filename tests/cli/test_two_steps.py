@@ -106,6 +106,13 @@ class Toolkits(CliTest):
         both = self.make("both.fatbin", "--emit", "relocatable", "--mode", "sass", *parts)
         self.make("both.cubin", "--mode", "sass", both)
 
+    def test_bench_measures_both(self):
+        for version, kinds in (("13.0", []), ("13.3", ["relocatable"]), ("13.5", ["ltoir", "relocatable"])):
+            with self.subTest(version):
+                report = self.fatlink_json("bench", "--only", "links", "--repeat", "2", env=self.env(version))
+                self.assertEqual([row["emit"] for row in report["two_steps"]], kinds)
+                self.assertTrue(all(row["step_ms"] > 0 and row["last_ms"] > 0 for row in report["two_steps"]))
+
     def test_older_nvjitlinks_are_named(self):
         merged = self.make("merged.fatbin", "--emit", "ltoir", "apply_transform")
         refused = self.fatlink("link", "--target", "sm_90", "-o", "o.cubin", merged, "gelu", env=self.env("13.4"), status=4)

@@ -110,12 +110,14 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
 {
   auto const gpu = measure_gpu(report, job, arguments);
   auto const target = gpu ? gpu->info().target : fatlink::target("sm_90");
-  for (auto const* const part : {"links", "first_launch", "starts"})
+  for (auto const* const part : {"links", "two_steps", "first_launch", "starts"})
     report[part] = nlohmann::json::array();
   for (auto const* const part : {"nvcc", "preflight_ms", "reference_device"})
     report[part] = nullptr;
-  if (is_measured(arguments, "links"))
+  if (is_measured(arguments, "links")) {
     report["links"] = measure_links(job, target, arguments.resources);
+    report["two_steps"] = measure_two_steps(job, target);
+  }
   if (is_measured(arguments, "first-launch"))
     add_first_launch(report, job, gpu.get(), target, arguments.parts != k_parts);
   if (is_measured(arguments, "starts")) measure_starts(report, job, target);

@@ -56,6 +56,15 @@ void print_links(nlohmann::json const& rows)
   }
 }
 
+void print_two_steps(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print("\n| link in two steps, by | first step, ms | last link, ms |\n|---|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.2f} | {:.2f} |\n", row["emit"].get<std::string>(),
+               row["step_ms"].get<double>(), row["last_ms"].get<double>());
+}
+
 void print_reference_device(nlohmann::json const& rate)
 {
   if (rate.is_null()) return;
@@ -74,6 +83,7 @@ void print_bench(nlohmann::json const& report)
   print_heading(report);
   print_kernels(report["kernels"]);
   print_links(report["links"]);
+  print_two_steps(report["two_steps"]);
   print_first_launch(report["first_launch"]);
   print_starts(report);
   if (auto const& ms = report["preflight_ms"]; !ms.is_null())

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/link_times.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,6 +10,7 @@
 #include "bench/median.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/nvjitlink.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/resources.hpp"
 #include "resources_report.hpp"
@@ -69,6 +72,39 @@ mode_times time_mode(bench_job const& job, link_options const& options)
   return times;
 }
 
+/// The inputs of the last link, of which `step` links each, or only the library, before.
+std::vector<input> make_partial(linker& linker, std::vector<input> const& inputs,
+                                link_options const& step)
+{
+  std::vector<input> made;
+  for (auto const& input : inputs) {
+    auto const is_linked = made.empty() || step.emit == image_kind::relocatable;
+    made.push_back(is_linked ? input::from_bytes(linker.link({input}, step).bytes, input.name())
+                             : input);
+  }
+  return made;
+}
+
+/// A row of measure_two_steps.
+nlohmann::json time_two_steps(bench_job const& job, link_options const& step,
+                              link_options const& last)
+{
+  auto own_flags = job.flags;
+  own_flags.in_process = true;
+  auto linker = own_flags.linker();
+  std::vector<double> steps;
+  std::vector<double> lasts;
+  for (unsigned round = 0; round <= job.rounds; ++round) {
+    std::vector<input> inputs;
+    auto const step_ms = measure_ms([&] { inputs = make_partial(linker, job.inputs, step); });
+    auto const last_ms = measure_ms([&] { (void)linker.link(inputs, last); });
+    if (round == 0) continue;
+    steps.push_back(step_ms);
+    lasts.push_back(last_ms);
+  }
+  return {{"emit", to_string(step.emit)}, {"step_ms", median(steps)}, {"last_ms", median(lasts)}};
+}
+
 std::vector<fatbin> copy_unread(std::vector<fatbin> const& inputs)
 {
   std::vector<fatbin> copies;
@@ -97,6 +133,25 @@ nlohmann::json measure_links(bench_job const& job, target target, bool resources
     if (resources) rows.back()["resources"] = describe_resources(fatlink::resources(times.image));
   }
   print_warnings(warnings);
+  return rows;
+}
+
+nlohmann::json measure_two_steps(bench_job const& job, target target)
+{
+  auto rows = nlohmann::json::array();
+  if (std::ranges::find(job.modes, link_mode::lto) == job.modes.end()) return rows;
+  auto const add = [&](image_kind emit, link_options const& last) {
+    try {
+      rows.push_back(
+          time_two_steps(job, {.target = target, .mode = link_mode::lto, .emit = emit}, last));
+    } catch (error const& failed) {
+      print_warnings({fmt::format("the link in two steps by {} is skipped: {}", to_string(emit),
+                                  failed.what())});
+    }
+  };
+  auto const minor = nvjitlink::open()->minor();
+  if (minor >= 4) add(image_kind::ltoir, job.make_options(target, link_mode::lto));
+  if (minor >= 3) add(image_kind::relocatable, {.target = target, .mode = link_mode::sass});
   return rows;
 }
 
