@@ -8,7 +8,6 @@
 
 #include <cstddef>
 
-#include "copy_elements.cuh"
 #include "lanes.cuh"
 
 namespace fatlink_algorithms {
@@ -88,7 +87,8 @@ __device__ __forceinline__ void store_row(Element* out, Element const* vector, u
   memcpy(&bytes, vector, sizeof(bytes));
   reinterpret_cast<uint4*>(staged)[lane_index()] = bytes;
   __syncwarp();
-  copy_elements<k_lanes>(out, staged, count, lane_index());
+#pragma unroll 1  // unrolled, the link of a scan takes half as long again
+  for (auto k = lane_index(); k < count; k += k_lanes) out[k] = staged[k];
 }
 
 /// The first `count` elements at `in`; count > 0. What lies beyond them in a tile of `size`

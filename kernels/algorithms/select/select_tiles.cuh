@@ -4,9 +4,9 @@
 // elements that the tiles before it keep (look_back.cuh).
 #pragma once
 
-#include "../detail/copy_elements.cuh"
 #include "../detail/look_back.cuh"
 #include "../detail/rows.cuh"
+#include "copy_elements.cuh"
 
 namespace fatlink_algorithms {
 
@@ -231,14 +231,13 @@ class tile_selector {
     if (Settings::is_partition)
       copy_elements<Settings::threads>(rejected_ + (std::size_t{tile} * tile_size - before),
                                        shared_.elements + count_of_tile_,
-                                       elements_of(tile) - count_of_tile_, threadIdx.x);
+                                       elements_of(tile) - count_of_tile_);
   }
 
   __device__ __forceinline__ void write_kept(copy_store<Element> const& store,
                                              std::size_t before) const
   {
-    copy_elements<Settings::threads>(store.out + before, shared_.elements, count_of_tile_,
-                                     threadIdx.x);
+    copy_elements<Settings::threads>(store.out + before, shared_.elements, count_of_tile_);
   }
   template <typename Function>
   __device__ __forceinline__ void write_kept(Function const& store, std::size_t before) const
