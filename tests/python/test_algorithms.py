@@ -120,6 +120,20 @@ class Accumulators(AlgorithmCase):
 
 
 class Others(AlgorithmCase):
+    def test_of_slices_are_those_of_copies(self):
+        for dtype in ("uint8", "float16", "float32", "float64"):
+            whole = (numpy.arange(40_000) * 7919 % 100).astype(dtype)
+            part, same = whole[1:], whole[1:].copy()
+            with self.subTest(dtype):
+                for function, op in ((fatlink.scan, "max"), (fatlink.exclusive_scan, "max"), (fatlink.select, "nonzero")):
+                    options = {"init": 0} if function is fatlink.exclusive_scan else {}
+                    expected = function(same, op, **options)
+                    out = numpy.full(40_002, 7, dtype)
+                    numpy.testing.assert_array_equal(function(part, op, out=out[3:][:len(part)], **options), expected)
+                    self.assertEqual((list(out[:3]), list(out[3 + len(expected):])), ([7] * 3, [7] * (39_999 - len(expected))))
+                for got, expected in zip(fatlink.partition(part, "nonzero"), fatlink.partition(same, "nonzero")):
+                    numpy.testing.assert_array_equal(got, expected)
+
     def test_scan(self):
         self.assert_equal_arrays(fatlink.scan(self.numbers), self.numbers.cumsum(dtype=numpy.float32))
 
