@@ -2,17 +2,19 @@
 """An application of the CUDA runtime (tests/consumer/interoperation), built against this build tree."""
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
 
-from fatlink_cli import SANITIZED, SHARE
+from fatlink_cli import NVCC, SANITIZED, SHARE
 
 PROJECT = pathlib.Path(os.environ.get("FATLINK_SOURCE", "/absent")) / "tests/consumer/interoperation"
 SKIPPED = 77
 
 
 @unittest.skipUnless(PROJECT.exists(), "the sources are not on this machine")
+@unittest.skipUnless(shutil.which(NVCC), "compiles, and FATLINK_NVCC names no nvcc")
 @unittest.skipIf(SANITIZED, "the application is built without sanitizers")
 class Interoperation(unittest.TestCase):
     def run_command(self, *command):
@@ -26,7 +28,7 @@ class Interoperation(unittest.TestCase):
         build = tempfile.TemporaryDirectory(prefix="fatlink-interoperation-")
         self.addCleanup(build.cleanup)
         cmake = os.environ["FATLINK_CMAKE"]
-        toolkit = pathlib.Path(os.environ["FATLINK_NVCC"]).parent.parent
+        toolkit = pathlib.Path(NVCC).parent.parent
         self.run_or_fail(cmake, "-S", PROJECT, "-B", build.name, f"-DCUDAToolkit_ROOT={toolkit}",
                          f"-DCMAKE_PREFIX_PATH={os.environ['FATLINK_BUILD']}")
         self.run_or_fail(cmake, "--build", build.name)
