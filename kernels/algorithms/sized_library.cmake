@@ -13,9 +13,9 @@ Declares the contracts ``<name>_1`` to ``<name>_32``, and installs them with the
     [ARCHITECTURES <cc>...] [OPTIONS <option>...])
 
 Builds the fatbins ``<name>_1`` to ``<name>_32`` of one source, each with its contract, which sets
-``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element, and ``@ALIGNMENT@`` for its alignment. ``SOURCE`` is ``<name>/<name>.cu`` by
-default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``ARCHITECTURES`` and ``OPTIONS`` are passed to
-``fatlink_add_fatbin``: a library whose launches overlap needs ``75 90``.
+``FATLINK_ELEMENT_BYTES``. In the plan ``@N@`` stands for the bytes of an element, and ``@ALIGNMENT@`` for its alignment.
+``SOURCE`` is ``<name>/<name>.cu`` by default, ``PLAN`` ``<name>/<name>.plan.json.in``. ``ARCHITECTURES`` and ``OPTIONS``
+are passed to ``fatlink_add_fatbin``: a library whose launches overlap needs ``75 90``.
 #]=======================================================================]
 include_guard(GLOBAL)
 

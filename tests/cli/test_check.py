@@ -232,10 +232,10 @@ class Toolkits(AnyStatus):
 
     def test_link_and_run_refuse_alike(self):
         self.need_nvjitlink()  # toolkits are judged against it
-        refused = [("12.9", "toolkit-major")]
-        if doctor()["nvjitlink"]["version"] < "13.5":
-            refused.append(("13.5", "toolkit-too-new"))
-        for producer, finding in refused:
+        refusals = [("12.9", "toolkit-major")]
+        if tuple(map(int, doctor()["nvjitlink"]["version"].split(".")[:2])) < (13, 5):
+            refusals.append(("13.5", "toolkit-too-new"))
+        for producer, finding in refusals:
             made = TOOLKITS / f"cuda_{producer}.fatbin"
             for words in (("check", "--mode", "lto", LIBRARY, made),
                           ("link", "--target", "sm_90", "-o", "o.cubin", LIBRARY, made),

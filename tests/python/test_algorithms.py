@@ -123,15 +123,15 @@ class Others(AlgorithmCase):
     def test_of_slices_are_those_of_copies(self):
         for dtype in ("uint8", "float16", "float32", "float64"):
             whole = (numpy.arange(40_000) * 7919 % 100).astype(dtype)
-            part, same = whole[1:], whole[1:].copy()
+            view, copy = whole[1:], whole[1:].copy()
             with self.subTest(dtype):
                 for function, op in ((fatlink.scan, "max"), (fatlink.exclusive_scan, "max"), (fatlink.select, "nonzero")):
                     options = {"init": 0} if function is fatlink.exclusive_scan else {}
-                    expected = function(same, op, **options)
+                    expected = function(copy, op, **options)
                     out = numpy.full(40_002, 7, dtype)
-                    numpy.testing.assert_array_equal(function(part, op, out=out[3:][:len(part)], **options), expected)
+                    numpy.testing.assert_array_equal(function(view, op, out=out[3:][:len(view)], **options), expected)
                     self.assertEqual((list(out[:3]), list(out[3 + len(expected):])), ([7] * 3, [7] * (39_999 - len(expected))))
-                for got, expected in zip(fatlink.partition(part, "nonzero"), fatlink.partition(same, "nonzero")):
+                for got, expected in zip(fatlink.partition(view, "nonzero"), fatlink.partition(copy, "nonzero")):
                     numpy.testing.assert_array_equal(got, expected)
 
     def test_scan(self):

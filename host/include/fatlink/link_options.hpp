@@ -79,7 +79,8 @@ struct link_options {
   /// others this adds lines of the PTX, and nearly doubles the cubin. Cubins only, and not together
   /// with `debug`, which includes it.
   bool line_info = false;
-  /// Code without optimization by ptxas, for debuggers; hooks are inlined before, in lto mode.
+  /// Code without optimization by ptxas, for debuggers; in lto mode hooks are inlined before, up to
+  /// nvJitLink 13.4, and stay calls with 13.5.
   /// Variables and source lines are there only for inputs that were compiled with -G, which LTO-IR
   /// cannot be; for others nvJitLink warns that sections are missing. Cubins only.
   bool debug = false;

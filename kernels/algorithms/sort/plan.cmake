@@ -2,7 +2,8 @@
 #[=======================================================================[.rst:
 fatlink_write_sort_plan
 -----------------------
-Writes the plan of a library of merge sorts, in which ``@N@`` stands for the bytes of a key, and ``@ALIGNMENT@`` for its alignment:
+Writes the plan of a library of merge sorts, in which ``@N@`` stands for the bytes of a key, and ``@ALIGNMENT@`` for its
+alignment:
 
   fatlink_write_sort_plan(<file> NAME <name> [VALUE_TYPE <type> VALUE_TEXT <text>])
 
