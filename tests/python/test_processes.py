@@ -9,6 +9,7 @@ import traceback
 import unittest
 from unittest import mock
 
+from fatlink_cli import SANITIZED
 from python_case import NumpyCase, fatlink, numpy
 from run_tests import long_test
 
@@ -101,6 +102,8 @@ class Forks(NumpyCase):
 
     def assert_children_work_while_other_threads_do(self, children):
         """Locks that threads hold in the parent are free in the child: of the library and of the package."""
+        if SANITIZED:
+            self.skipTest("locks of the sanitizer's own allocator stay held in the child (seen with GCC 13)")
         self.check_sum()
         is_done = threading.Event()
 
