@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reference device when the host is out of memory: operator new of this test program fails on
-// request.
+// The reference device and searches for files when the host is out of memory: the allocations of
+// this test program fail on request.
 #include <gtest/gtest.h>
 
 #include "failing_allocation.hpp"
 #include "interpreter/machine.hpp"
+#include "util/files/path_lookup.hpp"
 
 using fixtures::failing_allocation;
 using namespace fatlink::interpreter;
@@ -41,4 +42,20 @@ TEST(AllocationFailure, OfAProgramLeavesNoRegionBehind)
       ++failures;
     }
   EXPECT_GT(failures, 10U);
+}
+
+/// realpath of libc allocates, too, and a path that cannot be read is a file that is not there.
+TEST(AllocationFailure, OfASearchIsNoMissingFile)
+{
+  std::size_t failures = 0;
+  for (bool is_found = false; !is_found; ++failures) try {
+      std::error_code failure;
+      std::filesystem::path const path("/proc/self/cwd");
+      failing_allocation const scarce(failures);
+      auto const real = fatlink::detail::real_path(path, failure);
+      ASSERT_FALSE(failure) << "after " << failures << " allocations";
+      is_found = !real.empty();
+    } catch (std::bad_alloc const&) {
+    }
+  EXPECT_GT(failures, 1U);
 }

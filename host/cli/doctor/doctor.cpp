@@ -17,7 +17,7 @@
 #include "fatlink/reference.hpp"
 #include "installed.hpp"
 #include "use_options.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

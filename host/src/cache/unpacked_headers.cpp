@@ -15,7 +15,7 @@
 #include "cache/temporary_file.hpp"
 #include "fatlink/error.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 

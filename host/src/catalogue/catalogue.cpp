@@ -9,7 +9,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "preflight/interface_queries.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 

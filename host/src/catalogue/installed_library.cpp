@@ -8,7 +8,7 @@
 #include "fatbin/contract_identity.hpp"
 #include "fatlink/error.hpp"
 #include "preflight/interface_queries.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 
 namespace fatlink {
 namespace {

@@ -7,7 +7,7 @@
 #include "toolkit/find_by_loader.hpp"
 #include "toolkit/library_identity.hpp"
 #include "util/files/installed_files.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 

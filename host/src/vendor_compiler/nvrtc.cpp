@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "toolkit/elf_file.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -80,7 +80,7 @@ std::string builtins_beside(fs::path const& real, int minor)
 std::string open_builtins(std::string const& file, int minor)
 {
   std::error_code failure;
-  auto const real = fs::canonical(file, failure);
+  auto const real = real_path(file, failure);
   if (failure) return {};
   auto const builtins = builtins_beside(real, minor);
   if (builtins.empty()) return {};
@@ -116,7 +116,7 @@ vendor_library const& nvrtc_library()
 std::string builtins_of(std::string const& file)
 {
   std::error_code failure;
-  auto const real = fs::canonical(file, failure);
+  auto const real = real_path(file, failure);
   if (failure) return {};
   return builtins_beside(real, minor_of(real.filename().string(), "libnvrtc.so.13."));
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "util/files/path_lookup.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -51,7 +52,7 @@ vendor_library const& nvvm_library()
 std::string libdevice_of(std::string const& file)
 {
   std::error_code failure;
-  auto folder = fs::canonical(file, failure).parent_path();
+  auto folder = real_path(file, failure).parent_path();
   if (failure) return {};
   // TOOLKIT/nvvm/lib64/libnvvm.so.4 or TOOLKIT/lib/libnvvm.so.4
   for (int levels = 0; levels < 4; ++levels, folder = folder.parent_path())

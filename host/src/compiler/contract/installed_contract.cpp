@@ -10,7 +10,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "util/files/installed_files.hpp"
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"

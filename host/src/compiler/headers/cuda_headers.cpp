@@ -3,6 +3,7 @@
 
 #include "compiler/compiler_version.hpp"
 #include "toolkit/vendor_library.hpp"
+#include "util/files/path_lookup.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -34,7 +35,7 @@ std::vector<fs::path> first_folders(std::vector<fs::path> const& roots)
 std::vector<fs::path> roots_of(fs::path const& file)
 {
   std::error_code failure;
-  auto const real = fs::canonical(file, failure);
+  auto const real = real_path(file, failure);
   if (failure) return {};
   return {real.parent_path().parent_path(), file.parent_path().parent_path()};
 }

@@ -3,6 +3,7 @@
 
 #include "compiler/headers/refuse_headers.hpp"
 #include "fatlink/source.hpp"
+#include "util/files/path_lookup.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -35,7 +36,7 @@ header_folders::header_folders(std::vector<fs::path> const& folders,
 std::optional<std::size_t> header_folders::add(fs::path const& folder)
 {
   std::error_code failure;
-  auto path = fs::canonical(folder, failure);
+  auto path = real_path(folder, failure);
   if (failure) return std::nullopt;
   folders_.emplace_back(std::move(path));
   return folders_.size() - 1;
@@ -81,7 +82,7 @@ std::optional<header_place> header_folders::find_in_others(header_place const& p
 {
   auto const path = folders_[place.folder].path() / place.name;
   std::error_code failure;
-  for (auto const& file : {path.lexically_normal(), fs::canonical(path, failure)})
+  for (auto const& file : {path.lexically_normal(), real_path(path, failure)})
     for (std::size_t i = 0; i < searched_; ++i) {
       auto const name = file.lexically_relative(folders_[i].path());
       if (file.empty() || name.empty() || *name.begin() == "..") continue;
@@ -111,7 +112,7 @@ fs::path header_folders::real(header_place const& place) const
 {
   auto const path = folders_[place.folder].path() / place.name;
   std::error_code failure;
-  auto real = fs::canonical(path, failure);
+  auto real = real_path(path, failure);
   return failure ? path : real;
 }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "install_layout.hpp"
+#include "util/files/path_lookup.hpp"
 
 namespace fatlink {
 namespace {
@@ -45,7 +46,7 @@ std::filesystem::path code_file()
   // be another file of the working folder.
   if (loaded->l_name == nullptr || *loaded->l_name == '\0') return running_program();
   std::error_code error;
-  auto const file = std::filesystem::canonical(loaded->l_name, error);
+  auto const file = detail::real_path(loaded->l_name, error);
   return error ? std::filesystem::path() : file;
 }
 

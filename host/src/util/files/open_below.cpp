@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "util/files/path_lookup.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -66,7 +67,7 @@ base_folder::base_folder(fs::path path)
 int base_folder::open_resolved(std::string const& name, int flags) const
 {
   std::error_code failure;
-  auto const below = name_below(fs::canonical(path_ / name, failure), path_);
+  auto const below = name_below(real_path(path_ / name, failure), path_);
   errno = EXDEV;
   if (failure || below.empty()) return -1;
   auto const file =

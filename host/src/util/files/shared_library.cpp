@@ -6,6 +6,8 @@
 
 #include <filesystem>
 
+#include "util/files/path_lookup.hpp"
+
 namespace fatlink::detail {
 
 shared_library shared_library::open(std::string const& path, std::string& error)
@@ -32,7 +34,7 @@ std::string shared_library::path() const
   link_map* map = nullptr;
   if (::dlinfo(handle_, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) return {};
   std::error_code ignored;
-  auto const real = std::filesystem::canonical(map->l_name, ignored);
+  auto const real = real_path(map->l_name, ignored);
   return ignored ? std::string(map->l_name) : real.string();
 }
 

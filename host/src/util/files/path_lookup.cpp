@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "util/files/list_folder.hpp"
+#include "util/files/path_lookup.hpp"
 
 #include <dirent.h>
 
@@ -22,6 +22,13 @@ std::vector<std::filesystem::path> list_folder(std::filesystem::path const& fold
     if (name != "." && name != "..") paths.push_back(folder / name);
   }
   return paths;
+}
+
+std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure)
+{
+  auto real = std::filesystem::canonical(path, failure);
+  if (failure == std::errc::not_enough_memory) throw std::bad_alloc();
+  return real;
 }
 
 }  // namespace fatlink::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <system_error>
 #include <vector>
 
 namespace fatlink::detail {
@@ -11,5 +12,9 @@ namespace fatlink::detail {
 /// read on, none where it refuses to open. @throws std::bad_alloc, which ends the process inside of
 /// libstdc++'s directory_iterator.
 std::vector<std::filesystem::path> list_folder(std::filesystem::path const& folder);
+
+/// std::filesystem::canonical: `path` without symbolic links. `failure` says why there is none.
+/// @throws std::bad_alloc, where canonical reports an error that a missing file's reader ignores.
+std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure);
 
 }  // namespace fatlink::detail
