@@ -122,7 +122,7 @@ TEST(InputRefusals, OfACubinThatDoesNotStateItsExactTargetIsRefused)
     ADD_FAILURE() << "no error";
   } catch (format_error const& failed) {
     EXPECT_STREQ(failed.what(),
-                 "f.cubin: damaged cubin: no note (.note.nv.tkinfo) states its exact target, which "
+                 "f.cubin: no note (.note.nv.tkinfo) states its exact target, which "
                  "is sm_90, or sm_90 with a suffix");
     EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
     EXPECT_EQ(failed.details().hint,

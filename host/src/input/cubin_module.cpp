@@ -14,7 +14,7 @@ namespace {
 {
   refuse_input(
       error_code::corrupt_cubin, name,
-      detail::format("damaged cubin: no note (.note.nv.tkinfo) states its exact target, which is "
+      detail::format("no note (.note.nv.tkinfo) states its exact target, which is "
                      "{0}, or {0} with a suffix",
                      number.name()),
       detail::format("compile it again, or pack it with its target: fatbinary "
