@@ -97,6 +97,9 @@ TEST_F(CDevice, RefusesNamesAndNull)
   info.size = sizeof info;
   fail_usage(fatlink_device_get_info(nullptr, &info), "device is NULL");
   fail_usage(fatlink_device_get_info(device_.get(), nullptr), "info is NULL");
+  fail_usage(fatlink_device_get_memory_pool(device_.get(), nullptr), "pool is NULL");
+  fail_usage(fatlink_device_limit_memory_pool(nullptr, 0), "device is NULL");
+  fail_usage(fatlink_device_trim_memory_pool(nullptr, 0), "device is NULL");
   fatlink_device_options stated = {};
   stated.size = sizeof stated;
   stated.reserved = 1;

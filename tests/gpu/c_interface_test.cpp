@@ -12,6 +12,7 @@
 using fixtures::c_buffer;
 using fixtures::c_device;
 using fixtures::c_image;
+using fixtures::c_input;
 using fixtures::c_kernel;
 using fixtures::c_module;
 using fixtures::c_plan;
@@ -106,6 +107,50 @@ TEST_F(GpuCInterface, RunsAPlanOnAStream)
   succeed(fatlink_buffer_read(out.get(), 0, &sum_, sizeof sum_, stream()));
   succeed(fatlink_synchronize(gpu_.get(), stream()));
   EXPECT_EQ(sum_, k_sum);
+}
+
+TEST_F(GpuCInterface, KeepsMemoryOverSynchronizations)
+{
+  fatlink_plan_request request = {};
+  request.size = sizeof request;
+  request.library = "reduce_4";
+  c_input add;
+  succeed(fatlink_input_find("add_float", result_of(add)));
+  auto const* const transform = add.get();
+  request.transforms = &transform;
+  request.transform_count = 1;
+  c_plan plan;
+  succeed(fatlink_plan_prepare(gpu_.get(), linker_.get(), &request, result_of(plan)));
+  constexpr std::size_t k_elements = 1U << 20U;
+  auto const in = allocate_on_gpu(k_elements * sizeof(float));
+  auto const out = allocate_on_gpu(sizeof(float));
+  succeed(fatlink_buffer_fill(in.get(), 0, stream()));
+  std::array given{array("in", fatlink_buffer_address(in.get())),
+                   array("out", fatlink_buffer_address(out.get()))};
+  given[0].count = k_elements;
+  auto const run = [&] {
+    succeed(fatlink_plan_run(plan.get(), stream(), given.data(), given.size(), 0, 0));
+    succeed(fatlink_synchronize(gpu_.get(), stream()));
+  };
+  auto const pool = [&] {
+    fatlink_memory_pool state = {};
+    state.size = sizeof state;
+    succeed(fatlink_device_get_memory_pool(gpu_.get(), &state));
+    return state;
+  };
+  run();
+  auto const kept = pool();
+  EXPECT_GT(kept.limit_bytes, kept.reserved_bytes);
+  EXPECT_GT(kept.reserved_bytes, 0U);
+  EXPECT_EQ(kept.used_bytes, 0U);
+  run();
+  EXPECT_EQ(pool().reserved_bytes, kept.reserved_bytes);
+  succeed(fatlink_device_trim_memory_pool(gpu_.get(), 0));
+  EXPECT_EQ(pool().reserved_bytes, 0U);
+  succeed(fatlink_device_limit_memory_pool(gpu_.get(), 0));
+  run();
+  EXPECT_EQ(pool().reserved_bytes, 0U);
+  succeed(fatlink_device_limit_memory_pool(gpu_.get(), kept.limit_bytes));
 }
 
 TEST_F(GpuCInterface, SaysThatMemoryIsMissing)

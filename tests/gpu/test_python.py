@@ -382,6 +382,134 @@ class Torch(Algorithms, Streams, GpuCase):
         plan.swap("reduce_4", "max_float")
         self.assertEqual(plan.run(in_=self.array).item(), self.numbers.max())
 
+    def test_memory_is_kept_over_synchronizations(self):
+        cuda = self.arrays.torch.cuda
+        device = fatlink.open_device("gpu")
+        stream = cuda.Stream()
+        self.addCleanup(device.limit_memory_pool, device.memory_pool["limit"])
+        numbers = cuda.FloatTensor(1 << 22).normal_()
+
+        def call_all():
+            for count in (1000, 1 << 16, (1 << 20) - 1, 1 << 22):
+                for current in (cuda.default_stream(), stream):
+                    with cuda.stream(current):
+                        fatlink.sort(numbers[:count])
+                        fatlink.scan(numbers[:count])
+                        fatlink.reduce(numbers[:count])
+                cuda.synchronize()
+        call_all()
+        kept = device.memory_pool
+        self.assertGreater(kept["reserved"], 0)
+        self.assertEqual(kept["used"], 0)
+        for _ in range(20):
+            call_all()
+        self.assertEqual(device.memory_pool, kept)
+        device.trim_memory_pool()
+        self.assertEqual(device.memory_pool, {**kept, "reserved": 0})
+        device.limit_memory_pool(0)
+        call_all()
+        self.assertEqual(device.memory_pool["reserved"], 0)
+
+    def test_repeated_calls_read_each_array_anew(self):
+        torch = self.arrays.torch
+        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+            self.skipTest("this PyTorch has no C exchange API of DLPack")
+        from fatlink import _repeated
+        taken = []
+        run = _repeated.Repeated.run
+        self.addCleanup(setattr, _repeated.Repeated, "run", run)
+        _repeated.Repeated.run = lambda *arguments: taken.append(run(*arguments) is not None) or (
+            None if not taken[-1] else arguments[2] if arguments[2] is not None else run(*arguments))
+        cases = {"reduce": (lambda x, **more: fatlink.reduce(x, **more), lambda x: x.sum()),
+                 "scan": (lambda x, **more: fatlink.scan(x, **more), lambda x: x.cumsum(0)),
+                 "map": (lambda x, **more: fatlink.map(x, op="square", **more), torch.square),
+                 "sort": (lambda x, **more: fatlink.sort(x, **more), lambda x: x.sort().values)}
+        for name, (call, own) in cases.items():
+            call(self.array)
+            for array in (self.array, self.array[1:], self.array[:777] * 2, self.array[:0], self.array[5:6]):
+                for out in (None, torch.empty_like(own(array))):
+                    taken.clear()
+                    result = call(array, out=out)
+                    self.assertEqual(taken, [True], (name, array.shape))
+                    self.assertTrue(result is out or out is None)
+                    self.assertTrue(torch.equal(result, own(array)), (name, array.shape))
+            taken.clear()
+            for array in (self.array.double(), self.array[::2].contiguous().int()):  # another type is another call
+                self.assertTrue(torch.equal(call(array), own(array).to(call(array).dtype)), name)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            self.assertTrue(torch.equal(fatlink.reduce(self.array), self.array.sum()))
+        table = self.array[:12].reshape(3, 4)
+        fatlink.map(table, table, op="add")
+        taken.clear()
+        self.assertTrue(torch.equal(fatlink.map(table, table, op="add"), table + table))
+        self.assertEqual(taken, [True])
+        version = table._version
+        fatlink.map(table, table, op="add", out=table)
+        self.assertEqual(table._version, version + 1)
+
+    def test_repeated_calls_refuse_what_first_ones_refuse(self):
+        torch = self.arrays.torch
+        array, half = self.array[:1024], self.array[:512]
+        calls = {"scan": fatlink.scan, "sort": fatlink.sort, "reduce": fatlink.reduce,
+                 "map": lambda x, **more: fatlink.map(x, op="square", **more)}
+        for name, call in calls.items():
+            call(array)
+            for wrong in (array[::2], array.clone().requires_grad_(), array.reshape(32, 32).T, array.to_sparse(), array.cpu().tolist()):
+                with self.assertRaises(fatlink.Error, msg=name):
+                    call(wrong)
+            freed = array.clone()
+            freed.untyped_storage().resize_(0)
+            with self.assertRaises(fatlink.Error, msg=name):
+                call(freed)
+            with self.assertRaises(fatlink.Error, msg=name):
+                call(array, out=half)
+            with self.assertRaises(fatlink.Error, msg=name):
+                call(array, out=array.cpu())
+            with self.assertRaises(fatlink.Error, msg=name):
+                call(array, out=array.to(torch.int16))
+        for call in (fatlink.scan, fatlink.sort):
+            with self.assertRaises(fatlink.Error):
+                call(array.reshape(32, 32))
+        with self.assertRaises(fatlink.Error):
+            fatlink.map(array, op="square", out=array.reshape(32, 32))
+        with self.assertRaises(fatlink.Error):
+            fatlink.map(array, half, op="add")
+        self.assertEqual(float(fatlink.reduce(array.reshape(32, 32))), float(array.sum()))
+        negated = torch._neg_view(array)
+        self.assertTrue(negated.is_neg())
+        with self.assertRaises(fatlink.Error):
+            fatlink.reduce(negated)
+
+    def test_the_settings_of_the_default_pool_stay(self):
+        driver = ctypes.CDLL("libcuda.so.1")
+        pool, threshold, reserved = ctypes.c_void_p(), ctypes.c_uint64(7), ctypes.c_uint64(7)
+        fatlink.sort(self.arrays.array(self.numbers))
+        self.assertEqual(driver.cuDeviceGetDefaultMemPool(ctypes.byref(pool), 0), 0)
+        self.assertEqual(driver.cuMemPoolGetAttribute(pool, 4, ctypes.byref(threshold)), 0)  # CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
+        self.assertEqual(driver.cuMemPoolGetAttribute(pool, 6, ctypes.byref(reserved)), 0)  # ..._RESERVED_MEM_HIGH
+        self.assertEqual((threshold.value, reserved.value), (0, 0))
+
+    def test_calls_are_captured_into_a_graph(self):
+        torch = self.arrays.torch
+        numbers = self.arrays.array(self.numbers)
+        sums, total, ordered = torch.empty_like(numbers), torch.empty((), device="cuda"), torch.empty_like(numbers)
+
+        def call_all():
+            fatlink.scan(numbers, out=sums)
+            fatlink.reduce(sums, "max", out=total)
+            fatlink.sort(numbers, out=ordered)
+        call_all()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            call_all()
+        for factor in (1, 2, 3):
+            numbers.copy_(self.arrays.array(self.numbers * factor))
+            graph.replay()
+            self.assert_array(sums, (self.numbers * factor).cumsum(dtype=numpy.float32))
+            self.assertEqual(float(total), float((self.numbers * factor).cumsum(dtype=numpy.float32).max()))
+            self.assert_array(ordered, numpy.sort(self.numbers * factor))
+
     def test_a_fork_after_the_gpu_was_used(self):
         fatlink.reduce(self.array)
         child = os.fork()

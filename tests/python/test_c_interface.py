@@ -82,7 +82,7 @@ class Structs(PythonCase):
         text = "".join(path.read_text() for path in (HEADERS / "fatlink" / "c").glob("*.h"))
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         bodies = re.findall(r"^typedef struct fatlink_\w+ {(.*?)^} (fatlink_\w+);", text, re.MULTILINE | re.DOTALL)
-        stated = {name: re.findall(r"(\w+)\s*;", body) for body, name in bodies}
+        stated = {name: re.findall(r"(\w+)(?:\)\([^)]*\))?\s*;", body) for body, name in bodies}  # members, also of functions
         own = {struct.__name__: [field[0] for field in struct._fields_] for struct in _c_interface.STRUCTS}
         self.assertEqual(stated, {**own, "fatlink_extent": ["x", "y", "z"]})
 

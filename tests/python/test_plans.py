@@ -185,6 +185,9 @@ class Live(PlanCase):
 class Devices(PythonCase):
     def test_state_facts(self):
         device = fatlink.open_device("cpu:sm_80", check_races=True)
+        self.assertEqual(device.memory_pool, {"limit": 0, "reserved": 0, "used": 0})
+        device.limit_memory_pool(1 << 20)
+        device.trim_memory_pool(keep=1)
         self.assertEqual((device.target, device.is_gpu, device.place), ("sm_80", False, -1))
         self.assertIn("sm_80", repr(device))
         device.synchronize()

@@ -43,13 +43,13 @@ class Threads(NumpyCase):
         self.assertEqual(failures, [])
 
     def test_release_the_gil(self):
-        """ctypes keeps it only in functions of ctypes.PyDLL."""
+        """ctypes keeps it only in functions of ctypes.PyDLL; the one that reads Python's objects releases it itself."""
         from ctypes import pythonapi
         from fatlink import _c_interface
         keeps_gil = pythonapi.PyObject_Hash._flags_ & ~_c_interface.c.version._flags_
         self.assertTrue(keeps_gil)
         for name in _c_interface.PROTOTYPES:
-            self.assertFalse(getattr(_c_interface.c, name)._flags_ & keeps_gil, name)
+            self.assertEqual(bool(getattr(_c_interface.c, name)._flags_ & keeps_gil), name == "plan_run_objects", name)
 
 
 class Forks(NumpyCase):

@@ -211,6 +211,9 @@ class Numbers(PythonCase):
 
     def test_of_devices(self):
         self.assert_error(fatlink.UsageError, fatlink.open_device, "cpu", instruction_budget=-1, says="instruction_budget is -1")
+        device = fatlink.open_device("cpu")
+        self.assert_error(fatlink.UsageError, device.limit_memory_pool, -1, says="size is -1")
+        self.assert_error(fatlink.UsageTypeError, device.trim_memory_pool, "all", says="keep is 'all'")
 
     def test_of_settings_change_nothing(self):
         from fatlink import _settings

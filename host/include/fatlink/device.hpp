@@ -84,6 +84,26 @@ class device {
     return {backend_, count};
   }
 
+  /// What calls of plans use for scratch arrays that the caller does not give. The process has one
+  /// such pool for each GPU; zeros on the reference device, which has none.
+  [[nodiscard]] memory_pool_state memory_pool() const
+  {
+    return require_device(backend_, "the device").memory_pool();
+  }
+  /// Sets what the pool keeps at most: a 32nd of the GPU's memory at first. Memory above it that no
+  /// call uses is given back now, and whenever a stream is synchronized. With 0, the next call
+  /// after a synchronization takes about 65 us longer (H100).
+  void limit_memory_pool(std::size_t bytes) const
+  {
+    require_device(backend_, "the device").limit_memory_pool(bytes);
+  }
+  /// Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait:
+  /// synchronize first to give back what finished calls have used.
+  void trim_memory_pool(std::size_t keep = 0) const
+  {
+    require_device(backend_, "the device").trim_memory_pool(keep);
+  }
+
   /// Lets kernels on the reference device work on `count` objects of the host at `memory`, without
   /// a copy. The caller keeps them valid until the last copy of the buffer is gone, and does not
   /// touch them during a launch. The buffer's address is equal to `memory` modulo 512. Each mapping

@@ -27,6 +27,13 @@ struct device_variable {
   std::size_t bytes = 0;       ///< its size
 };
 
+/// fatlink's memory pool of a GPU, which has the scratch arrays of plans' calls.
+struct memory_pool_state {
+  std::size_t limit_bytes = 0;     ///< what it keeps, at most, when a stream has been synchronized
+  std::size_t reserved_bytes = 0;  ///< of the GPU's memory, used or kept
+  std::size_t used_bytes = 0;      ///< by calls whose release has not been executed
+};
+
 /// Texels in linear memory of a device.
 struct linear_texels {
   device_address address = 0;  ///< of the first one
@@ -66,11 +73,18 @@ class device_backend {
   /// that is returned; it is equal to `memory` modulo 512. With `read_only`, writes fail.
   /// @throws usage_error the device is a GPU.
   virtual device_address map_host(void* memory, std::size_t bytes, bool read_only);
-  /// Uninitialised memory for work that is queued on `stream` from now on, from the memory pool of
-  /// the device (cuMemAllocAsync); also for 0 bytes.
+  /// Uninitialised memory for work that is queued on `stream` from now on, from fatlink's memory
+  /// pool of the device (cuMemAllocFromPoolAsync); also for 0 bytes. While the stream is captured,
+  /// the graph owns the memory.
   virtual device_address allocate(std::size_t bytes, handle stream) = 0;
   /// Queues the release of what allocate() with a stream returned.
   virtual void release(device_address address, handle stream) noexcept = 0;
+  /// As device::memory_pool.
+  [[nodiscard]] virtual memory_pool_state memory_pool() { return {}; }
+  /// As device::limit_memory_pool.
+  virtual void limit_memory_pool(std::size_t /*bytes*/) {}
+  /// As device::trim_memory_pool.
+  virtual void trim_memory_pool(std::size_t /*keep*/) {}
   /// Copies to the device. Complete when it returns: work queued later on any stream sees the
   /// bytes.
   virtual void copy_in(device_address destination, bytes_view source) = 0;

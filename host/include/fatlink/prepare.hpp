@@ -89,7 +89,8 @@ class prepared_plan {
 
   /// Queues the launches of the plan on `stream` and returns. Each argument of the plan is given
   /// once, by name; sizes may follow from the buffers, and a state may be left out. Without
-  /// `scratch`, memory is allocated and released on the stream.
+  /// `scratch`, memory is allocated from and released to fatlink's pool on
+  /// the stream (device::memory_pool).
   /// @throws usage_error an argument is missing, unknown, of another type or size, not aligned, or
   ///   overlaps one that the plan does not allow, or `scratch` is too small, not aligned or
   ///   overlaps an argument; the message states what is expected and what is given.

@@ -6,7 +6,7 @@ PyTorch and CuPy do; select, partition and transform_select wait for the number 
 reference device runs it, and it has finished."""
 from __future__ import annotations
 
-from . import _calls
+from . import _calls, _repeated
 from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
 from ._arguments import shown
 from ._element_types import number_type
@@ -103,14 +103,20 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
             PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
     init    a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out     an array of the shape () or (1,) for the result"""
-    source = view_of(x, "x")
+    again = _repeated.find("reduce", op, mode, device, (x,)) if dtype is None and init is None and stream is None else None
+    if again is not None and (done := again.run((x,), out)) is not None:
+        return done
+    source = given = view_of(x, "x")
     element = _accumulator(source, op, dtype, out)
     call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
     if call is CONVERT_FIRST:
         source = _converted(source, element, stream, device, mode)
         call = find_algorithm("reduce", "combine", op, (source,), device, mode)
     result = _single_output(call, out, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
+    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
+    _calls.run(call.prepared, names, entries, stream)
+    if again is not None and source is given:
+        again.learn(call.prepared, names, entries, (source,), result)
     return source.kind.result(result.array) if out is None else out
 
 
@@ -155,24 +161,35 @@ def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None
          device: Where = None, mode: Mode = "lto") -> Array:
     """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`. `dtype`: as of reduce; elements of another type are
     converted in a pass before."""
+    again = _repeated.find("scan", op, mode, device, (x,), 1) if dtype is None and stream is None else None
+    if again is not None and (done := again.run((x,), out)) is not None:
+        return done
     source = view_of(x, "x")
     _require_one_dimension(source, "scan")
     source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
     call = find_algorithm("scan", "combine", op, (source,), device, mode)
     result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
+    if again is not None and not is_new:
+        again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
 
 
 def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
                    stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`. `dtype`: as of scan."""
+    again = _repeated.find("exclusive_scan", op, mode, device, (x,), 1) if dtype is None and init is None and stream is None else None
+    if again is not None and (done := again.run((x,), out)) is not None:
+        return done
     source = view_of(x, "x")
     _require_one_dimension(source, "exclusive_scan")
     source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
     call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
     result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init"), (source, result, call.initial(init, source.element)), stream)
+    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
+    _calls.run(call.prepared, names, entries, stream)
+    if again is not None and not is_new:
+        again.learn(call.prepared, names, entries, (source,), result)
     return result.array
 
 
@@ -192,12 +209,19 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
         text = y if isinstance(y, str) else getattr(y, "__name__", None) if callable(y) else None
         raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
                              f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
-    sources = (view_of(x, "x"),) if y is None and z is None else _views_of_equal_shapes(x, y, z)
+    arrays = (x,) if y is None and z is None else (x, y) if z is None else (x, y, z)
+    again = _repeated.find("map", op, mode, device, arrays) if state is None and dtype is None and stream is None else None
+    if again is not None and (done := again.run(arrays, out)) is not None:
+        return done
+    sources = (view_of(x, "x"),) if len(arrays) == 1 else _views_of_equal_shapes(x, y, z)
     base, names = _MAPS[len(sources)]
     given = _given_struct(out, "out")
     call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
     result = _output(call, "out", given or out, sources[0].shape, sources[0], stream)
-    _calls.run(call.prepared, names, (result, *sources, _state(call, state)), stream)
+    entries = (result, *sources, _state(call, state))
+    _calls.run(call.prepared, names, entries, stream)
+    if again is not None:
+        again.learn(call.prepared, names, entries, sources, result)
     return result.array
 
 
@@ -272,11 +296,16 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
 def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
+    again = _repeated.find("sort", op, mode, device, (x,), 1) if stream is None else None
+    if again is not None and (done := again.run((x,), out)) is not None:
+        return done
     source = view_of(x, "x")
     _require_one_dimension(source, "sort")
     call = find_algorithm("sort", "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     _calls.run(call.prepared, ("in", "out"), (source, result), stream)
+    if again is not None:
+        again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
 
 

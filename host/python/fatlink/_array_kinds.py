@@ -2,6 +2,7 @@
 """The kinds of arrays: NumPy, PyTorch, CuPy, JAX, and others by __cuda_array_interface__ or DLPack."""
 from contextlib import contextmanager
 
+from . import _repeated
 from ._arguments import foreign
 from ._element_types import record_type, require_known
 from ._errors import UnavailableError, UsageError, UsageTypeError
@@ -76,6 +77,7 @@ class TorchArrays(ArrayKind):
         self.elements = {}
         self.raw_stream = getattr(torch._C, "_cuda_getCurrentRawStream", None)
         self.increment_version = getattr(torch.autograd.graph, "increment_version", None)  # since PyTorch 2.1
+        _repeated.add_class(torch.Tensor)
 
     def is_array(self, array):
         return isinstance(array, self.torch.Tensor)

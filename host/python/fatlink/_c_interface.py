@@ -46,6 +46,7 @@ DeviceOptions = _struct("fatlink_device_options", ("instruction_budget", c_uint6
                         ("check_uninitialized", c_int32), ("deterministic", c_int32), ("reserved", c_int32))
 DeviceInfo = _struct("fatlink_device_info", ("is_gpu", c_int32), ("ordinal", c_int32), ("name", c_char_p), ("target", c_char_p),
                      ("memory_bytes", c_uint64), ("multiprocessors", c_uint32), ("max_shared_bytes_per_block", c_uint64))
+MemoryPool = _struct("fatlink_memory_pool", ("limit_bytes", c_uint64), ("reserved_bytes", c_uint64), ("used_bytes", c_uint64))
 FindingStruct = _struct("fatlink_finding", ("id", c_char_p), ("is_error", c_int32), ("file_count", c_uint32),
                         ("files", POINTER(c_char_p)), ("symbol", c_char_p), ("message", c_char_p), ("hint", c_char_p))
 ImageInfo = _struct("fatlink_image_info", ("kind", c_int32), ("mode", c_int32), ("cache", c_int32), ("inlined", c_int32),
@@ -70,13 +71,15 @@ PlanArgumentStruct = _struct("fatlink_plan_argument", ("name", c_char_p), ("role
                              ("alignment", c_uint32), ("has_default", c_int32), ("reserved", c_int32))
 Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64), ("count", c_uint64), ("value", c_void_p),
                    ("element_bytes", c_size_t), ("scalar", c_int32), ("reserved", c_int32))
+ArrayExchange = _struct("fatlink_array_exchange", ("api", c_void_p), ("release", c_void_p), ("acquire", c_void_p),
+                        ("clear", c_void_p), ("dimensions", c_int32), ("reserved", c_int32))
 PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
                       ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
                       ("library_input", c_void_p))
 
-STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, FindingStruct, ImageInfo,
+STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, MemoryPool, FindingStruct, ImageInfo,
            HookStruct, LaunchShape, LinkerSettings, LinkOptions, LiveSettings, SwapReportStruct, PlanArgumentStruct, Argument,
-           PlanRequest]
+           ArrayExchange, PlanRequest]
 
 UNKNOWN_COUNT = 2**64 - 1
 CANCELLED = 10  # a fatlink_error_kind
@@ -88,7 +91,8 @@ PROTOTYPES = {
     "cache_open": "ppp", "cache_folder": "sp", "cache_get_statistics": "ppp", "cache_prune": "pp", "cache_clear": "pp",
     "cache_free": "-p",
     "compiler_create": "ppp", "compile": "ppszsppp", "compiler_free": "-p",
-    "device_open": "pspp", "device_get_info": "ppp", "gpu_count": "i", "device_free": "-p",
+    "device_open": "pspp", "device_get_info": "ppp", "device_get_memory_pool": "ppp", "device_limit_memory_pool": "ppu",
+    "device_trim_memory_pool": "ppu", "gpu_count": "i", "device_free": "-p",
     "stream_create": "ppp", "stream_handle": "pp", "synchronize": "ppp", "stream_free": "-p",
     "set_cancel_check": "-pp", "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
     "error_hint": "sp", "error_log": "sp", "error_exit_status": "ip", "error_free": "-p", "error_findings": "pp",
@@ -113,7 +117,8 @@ PROTOTYPES = {
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
     "buffer_fill": "ppbp",
     "plan_prepare": "ppppp", "plan_name": "sp", "plan_image": "pp", "plan_argument_count": "zp", "plan_get_argument": "ppzp",
-    "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_bind": "pppzuzp",
+    "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_run_objects": "ppppzp",
+    "plan_bind": "pppzuzp",
     "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
 }
 
@@ -151,8 +156,9 @@ def _bind(library):
         if version // 1000 != MAJOR or version % 1000 < MINOR:
             raise AttributeError(f"has version {version // 1000}.{version % 1000} of the C interface")
         functions = {}
+        holding_the_gil = ctypes.PyDLL(library._name, handle=library._handle)
         for name, types in PROTOTYPES.items():
-            function = library["fatlink_" + name]
+            function = (holding_the_gil if name == "plan_run_objects" else library)["fatlink_" + name]
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
             functions[name] = function
         return functions

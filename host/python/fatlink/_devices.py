@@ -4,7 +4,7 @@ import ctypes
 
 from . import _forks
 from ._arguments import encode, flag, shown, unsigned
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, c, raise_error, output, text
+from ._c_interface import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, raise_error, output, text
 from ._errors import UsageTypeError
 from ._views import HOST
 
@@ -58,6 +58,23 @@ class Device(Handle):
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
         from ._views import stream_handle
         raise_error(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
+
+    @property
+    def memory_pool(self) -> dict:
+        """The memory that fatlink has on a GPU for the scratch arrays of calls, in bytes: "limit" (what it keeps at most when a
+        stream has been synchronized; a 32nd of the GPU's memory at first), "reserved" (used or kept) and "used" (by calls that
+        have not finished). The process has one pool for each GPU; the reference device has none: zeros."""
+        pool = MemoryPool()
+        raise_error(c.device_get_memory_pool(self.require_usable(), ctypes.byref(pool)))
+        return {"limit": pool.limit_bytes, "reserved": pool.reserved_bytes, "used": pool.used_bytes}
+
+    def limit_memory_pool(self, size: int) -> None:
+        """Sets what the pool keeps at most, in bytes. Memory above it that no call uses is given back."""
+        raise_error(c.device_limit_memory_pool(self.require_usable(), unsigned(size, "size")))
+
+    def trim_memory_pool(self, keep: int = 0) -> None:
+        """Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait for calls."""
+        raise_error(c.device_trim_memory_pool(self.require_usable(), unsigned(keep, "keep")))
 
     def __repr__(self) -> str:
         return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"

@@ -124,11 +124,29 @@ argument_list::argument_list(fatlink_argument const* arguments, std::size_t coun
 {
   (void)list(arguments, count, "arguments");
   arguments_.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) add(read_argument(arguments, i), plan);
+}
+
+argument_list::argument_list(fatlink_argument const* arguments, std::size_t count,
+                             launch_plan const* plan, array_exchange& exchange,
+                             void* const* objects)
+{
+  (void)list(arguments, count, "arguments");
+  (void)list(objects, count, "objects");
+  arguments_.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     auto const argument = read_argument(arguments, i);
-    arguments_.push_back(argument.value == nullptr ? make_array(argument)
-                                                   : make_value(argument, plan));
+    if (objects[i] == nullptr)
+      add(argument, plan);
+    else
+      arguments_.push_back(exchange.read(argument, objects[i]));
   }
+}
+
+void argument_list::add(fatlink_argument const& argument, launch_plan const* plan)
+{
+  arguments_.push_back(argument.value == nullptr ? make_array(argument)
+                                                 : make_value(argument, plan));
 }
 
 }  // namespace fatlink::c

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "c_interface/array_exchange.hpp"
 #include "fatlink/c/plan.h"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/plan_call.hpp"
@@ -26,12 +27,18 @@ class argument_list {
   /// `plan`: for values whose type is not stated; null if there are none.
   /// @throws usage_error as has_unstated_value, or an argument is malformed.
   argument_list(fatlink_argument const* arguments, std::size_t count, launch_plan const* plan);
+  /// `objects[i]`, where it is not null, is the array for arguments[i].
+  /// @throws usage_error also as array_exchange::read.
+  argument_list(fatlink_argument const* arguments, std::size_t count, launch_plan const* plan,
+                array_exchange& exchange, void* const* objects);
   argument_list(argument_list const&) = delete;
   argument_list& operator=(argument_list const&) = delete;
 
   [[nodiscard]] std::span<call_argument const> span() const noexcept { return arguments_; }
 
  private:
+  void add(fatlink_argument const& argument, launch_plan const* plan);
+
   static constexpr std::size_t k_inline_arguments = 16;
 
   alignas(call_argument) std::array<std::byte, k_inline_arguments * sizeof(call_argument)> buffer_;

@@ -55,6 +55,29 @@ fatlink_error* fatlink_device_get_info(fatlink_device const* device, fatlink_dev
   });
 }
 
+fatlink_error* fatlink_device_get_memory_pool(fatlink_device const* device,
+                                              fatlink_memory_pool* pool)
+{
+  return guarded([&] {
+    struct_output const result(pool, "pool");
+    auto const state = required(device, "device").device->memory_pool();
+    result.set({.size = sizeof(fatlink_memory_pool),
+                .limit_bytes = state.limit_bytes,
+                .reserved_bytes = state.reserved_bytes,
+                .used_bytes = state.used_bytes});
+  });
+}
+
+fatlink_error* fatlink_device_limit_memory_pool(fatlink_device* device, uint64_t bytes)
+{
+  return guarded([&] { required(device, "device").device->limit_memory_pool(bytes); });
+}
+
+fatlink_error* fatlink_device_trim_memory_pool(fatlink_device* device, uint64_t keep)
+{
+  return guarded([&] { required(device, "device").device->trim_memory_pool(keep); });
+}
+
 int32_t fatlink_gpu_count(void)
 {
   return value_or(0, [] {

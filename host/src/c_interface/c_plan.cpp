@@ -35,7 +35,7 @@ prepared_plan prepare_request(device const& destination, linker& tool,
   return prepare(destination, std::move(plan), inputs, std::move(image));
 }
 
-fatlink_plan* make_plan(prepared_plan prepared)
+fatlink_plan* make_plan(prepared_plan prepared, device_info const& device)
 {
   std::vector<std::string> type_names;
   for (auto const& argument : prepared.plan().arguments)
@@ -43,8 +43,10 @@ fatlink_plan* make_plan(prepared_plan prepared)
   auto target = prepared.image().target.name();
   // The plan owns it.
   std::shared_ptr<linked_image const> image(std::shared_ptr<void>(), &prepared.image());
-  return new fatlink_plan{
-      std::move(prepared), std::move(type_names), {std::move(image), std::move(target)}};
+  return new fatlink_plan{std::move(prepared),
+                          std::move(type_names),
+                          {std::move(image), std::move(target)},
+                          device.kind == device_kind::gpu ? device.ordinal : -1};
 }
 
 }  // namespace
@@ -59,7 +61,8 @@ fatlink_error* fatlink_plan_prepare(fatlink_device* device, fatlink_linker* link
     auto& result = output(plan, "plan");
     auto const& destination = *required(device, "device").device;
     auto& tool = required(linker, "linker").linker;
-    result = make_plan(prepare_request(destination, tool, required_struct(request, "request")));
+    result = make_plan(prepare_request(destination, tool, required_struct(request, "request")),
+                       destination.info());
   });
 }
 
@@ -122,6 +125,21 @@ fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* stream,
     argument_list const given(arguments, count, &prepared.plan());
     prepared.run(fatlink::stream_view(stream), given.span(),
                  {.address = scratch, .bytes = scratch_bytes});
+  });
+}
+
+fatlink_error* fatlink_plan_run_objects(fatlink_plan const* plan,
+                                        fatlink_array_exchange const* exchange,
+                                        fatlink_argument const* arguments, size_t count,
+                                        void* const* objects)
+{
+  return guarded([&] {
+    auto const& prepared = required(plan, "plan");
+    array_exchange arrays(exchange, prepared.ordinal);
+    argument_list const given(arguments, count, &prepared.plan.plan(), arrays, objects);
+    auto const stream = arrays.current_stream();
+    array_exchange::unlocked const others_run(arrays);
+    prepared.plan.run(stream, given.span());
   });
 }
 

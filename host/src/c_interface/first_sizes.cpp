@@ -13,6 +13,7 @@ static_assert(k_first_size<fatlink_compiler_settings> == 48);
 static_assert(k_first_size<fatlink_compile_options> == 112);
 static_assert(k_first_size<fatlink_device_options> == 32);
 static_assert(k_first_size<fatlink_device_info> == 56);
+static_assert(k_first_size<fatlink_memory_pool> == 32);
 static_assert(k_first_size<fatlink_finding> == 56);
 static_assert(k_first_size<fatlink_image_info> == 56);
 static_assert(k_first_size<fatlink_hook> == 24);
@@ -23,6 +24,7 @@ static_assert(k_first_size<fatlink_live_settings> == 16);
 static_assert(k_first_size<fatlink_swap_report> == 48);
 static_assert(k_first_size<fatlink_plan_argument> == 56);
 static_assert(k_first_size<fatlink_argument> == 56);
+static_assert(k_first_size<fatlink_array_exchange> == 48);
 static_assert(k_first_size<fatlink_plan_request> == 40);
 
 }  // namespace fatlink::c

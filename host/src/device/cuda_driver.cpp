@@ -53,8 +53,12 @@ void bind_memory(shared_library const& library, driver& api)
   bind(library, "cuPointerGetAttributes", api.pointer_get_attributes);
   bind(library, "cuMemAlloc_v2", api.mem_alloc);
   bind(library, "cuMemFree_v2", api.mem_free);
-  bind(library, "cuMemAllocAsync", api.mem_alloc_async);
+  bind(library, "cuMemAllocFromPoolAsync", api.mem_alloc_from_pool);
   bind(library, "cuMemFreeAsync", api.mem_free_async);
+  bind(library, "cuMemPoolCreate", api.pool_create);
+  bind(library, "cuMemPoolGetAttribute", api.pool_get_attribute);
+  bind(library, "cuMemPoolSetAttribute", api.pool_set_attribute);
+  bind(library, "cuMemPoolTrimTo", api.pool_trim);
   bind(library, "cuMemcpyHtoD_v2", api.copy_in);
   bind(library, "cuMemcpyHtoDAsync_v2", api.copy_in_async);
   bind(library, "cuMemcpyDtoH_v2", api.copy_out);

@@ -28,8 +28,12 @@ struct driver {
   decltype(&::cuPointerGetAttributes) pointer_get_attributes;
   decltype(&::cuMemAlloc) mem_alloc;
   decltype(&::cuMemFree) mem_free;
-  decltype(&::cuMemAllocAsync) mem_alloc_async;
+  decltype(&::cuMemAllocFromPoolAsync) mem_alloc_from_pool;
   decltype(&::cuMemFreeAsync) mem_free_async;
+  decltype(&::cuMemPoolCreate) pool_create;
+  decltype(&::cuMemPoolGetAttribute) pool_get_attribute;
+  decltype(&::cuMemPoolSetAttribute) pool_set_attribute;
+  decltype(&::cuMemPoolTrimTo) pool_trim;
   decltype(&::cuMemcpyHtoD) copy_in;
   decltype(&::cuMemcpyHtoDAsync) copy_in_async;
   decltype(&::cuMemcpyDtoH) copy_out;

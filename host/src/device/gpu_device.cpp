@@ -19,7 +19,7 @@ class gpu_device final : public device_backend {
   gpu_device(driver const& api, int ordinal)
       : api_(api),
         info_(gpu_info(api, ordinal)),
-        memory_(api, info_.name),
+        memory_(api, info_.name, ordinal),
         streams_(api, info_.name),
         textures_(api, info_.name),
         context_(api, ordinal, info_.name)
@@ -46,6 +46,21 @@ class gpu_device final : public device_backend {
   {
     if (auto const context = context_.try_enter())
       memory_.release(address, static_cast<CUstream>(stream));
+  }
+  [[nodiscard]] memory_pool_state memory_pool() override
+  {
+    auto const context = context_.enter();
+    return memory_.pool_state();
+  }
+  void limit_memory_pool(std::size_t bytes) override
+  {
+    auto const context = context_.enter();
+    memory_.set_pool_limit(bytes);
+  }
+  void trim_memory_pool(std::size_t keep) override
+  {
+    auto const context = context_.enter();
+    memory_.trim_pool(keep);
   }
   void copy_in(device_address destination, bytes_view source) override
   {

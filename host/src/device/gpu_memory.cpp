@@ -2,10 +2,96 @@
 #include "device/gpu_memory.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
 
+#include "device/gpu_info.hpp"
+#include "device/relaxed_capture.hpp"
+#include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
+namespace {
+
+/// The part of a GPU's memory that its pool keeps by default.
+constexpr std::size_t k_kept_part = 32;
+
+std::size_t read_size(driver const& api, std::string const& gpu, CUmemoryPool pool,
+                      CUmemPool_attribute which)
+{
+  cuuint64_t value = 0;
+  api.check(api.pool_get_attribute(pool, which, &value), "reading the memory pool of", gpu);
+  return static_cast<std::size_t>(value);
+}
+
+void set_kept(driver const& api, std::string const& gpu, CUmemoryPool pool, std::size_t bytes)
+{
+  cuuint64_t value = bytes;
+  api.check(api.pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &value),
+            "limiting the memory pool of", gpu);
+}
+
+}  // namespace
+
+gpu_pool& gpu_pool::of_gpu(int ordinal)
+{
+  struct all_pools {
+    std::mutex mutex;
+    std::map<int, std::unique_ptr<gpu_pool>> of_ordinal;
+  };
+  static immortal<all_pools> pools;
+  auto& [mutex, of_ordinal] = pools.get();
+  std::lock_guard const lock(mutex);
+  auto& pool = of_ordinal[ordinal];
+  if (!pool) pool.reset(new gpu_pool(ordinal));
+  return *pool;
+}
+
+void gpu_pool::create(driver const& api, std::string const& gpu)
+{
+  std::size_t total = 0;
+  api.check(api.device_total_mem(&total, gpu_handle(api, ordinal_)), "reading the memory of", gpu);
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = ordinal_};
+  relaxed_capture const mode(api);
+  CUmemoryPool pool = nullptr;
+  api.check(api.pool_create(&pool, &properties), "creating a memory pool on", gpu);
+  set_kept(api, gpu, pool, total / k_kept_part);
+  handle_ = pool;
+}
+
+CUmemoryPool gpu_pool::handle(driver const& api, std::string const& gpu)
+{
+  if (auto* const pool = handle_.load()) return pool;
+  std::lock_guard const lock(mutex_);
+  if (handle_ == nullptr) create(api, gpu);
+  return handle_;
+}
+
+void gpu_pool::set_limit(driver const& api, std::string const& gpu, std::size_t bytes)
+{
+  auto* const pool = handle(api, gpu);
+  set_kept(api, gpu, pool, bytes);
+  if (read_size(api, gpu, pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT) > bytes)
+    trim(api, gpu, bytes);
+}
+
+memory_pool_state gpu_pool::state(driver const& api, std::string const& gpu)
+{
+  auto* const pool = handle(api, gpu);
+  auto const read = [&](CUmemPool_attribute which) { return read_size(api, gpu, pool, which); };
+  return {.limit_bytes = read(CU_MEMPOOL_ATTR_RELEASE_THRESHOLD),
+          .reserved_bytes = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT),
+          .used_bytes = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT)};
+}
+
+void gpu_pool::trim(driver const& api, std::string const& gpu, std::size_t keep)
+{
+  api.check(api.pool_trim(handle(api, gpu), keep), "trimming the memory pool of", gpu);
+}
 
 CUdeviceptr gpu_memory::allocate(std::size_t bytes) const
 {
@@ -18,8 +104,10 @@ CUdeviceptr gpu_memory::allocate(std::size_t bytes) const
 CUdeviceptr gpu_memory::allocate(std::size_t bytes, CUstream stream) const
 {
   CUdeviceptr address = 0;
-  api_.check(api_.mem_alloc_async(&address, std::max<std::size_t>(bytes, 1), stream), "allocating",
-             detail::format("{} bytes on {}", bytes, gpu_));
+  auto const code = api_.mem_alloc_from_pool(&address, std::max<std::size_t>(bytes, 1),
+                                             pool_.handle(api_, gpu_), stream);
+  if (code != CUDA_SUCCESS)
+    api_.check(code, "allocating", detail::format("{} bytes on {}", bytes, gpu_));
   return address;
 }
 

@@ -12,14 +12,13 @@ namespace {
 /// sm_90a code is not taken for sm_90 code.
 [[noreturn]] void refuse_inexact(target number, std::string_view name)
 {
-  refuse_input(
-      error_code::corrupt_cubin, name,
-      detail::format("no note (.note.nv.tkinfo) states its exact target, which is "
-                     "{0}, or {0} with a suffix",
-                     number.name()),
-      detail::format("compile it again, or pack it with its target: fatbinary "
-                     "--create=FILE.fatbin --image3=kind=elf,sm={},file=FILE.cubin",
-                     number.number()));
+  refuse_input(error_code::corrupt_cubin, name,
+               detail::format("no note (.note.nv.tkinfo) states its exact target, which is "
+                              "{0}, or {0} with a suffix",
+                              number.name()),
+               detail::format("compile it again, or pack it with its target: fatbinary "
+                              "--create=FILE.fatbin --image3=kind=elf,sm={},file=FILE.cubin",
+                              number.number()));
 }
 
 }  // namespace

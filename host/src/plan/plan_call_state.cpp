@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "device/misuse.hpp"
@@ -111,11 +112,32 @@ void plan_call_state::use_defaults()
   }
 }
 
-/// The sizes that are not given follow from the arrays whose sizes are known. Slower than a call
-/// with all sizes: it works with names.
+/// Takes the sizes that are the extents of arrays whose sizes are known. Whether these are all;
+/// false also where something is to be reported.
+bool plan_call_state::find_stated_extents()
+{
+  for (std::size_t i = 0; i < given_.size(); ++i) {
+    auto const size = program_.extent_sizes[i];
+    if (!size || given_[i] == nullptr || !given_[i]->has_count()) continue;
+    auto const count = given_[i]->count();
+    auto const& type = program_.argument(program_.formulas.sizes[*size]).type;
+    if (count > std::numeric_limits<std::int64_t>::max()) return false;
+    auto const value = static_cast<std::int64_t>(count);
+    if ((type && !fits(value, *type)) || (has_size_[*size] && sizes_[*size] != value)) return false;
+    sizes_[*size] = value;
+    has_size_[*size] = true;
+  }
+  return std::find(has_size_.begin(), has_size_.end(), false) == has_size_.end();
+}
+
+/// The sizes that are not given follow from the arrays whose sizes are known. Slower where an array
+/// states them by a formula, and for errors: it works with names.
 void plan_call_state::find_missing_sizes()
 {
   if (std::find(has_size_.begin(), has_size_.end(), false) == has_size_.end()) return;
+  if (find_stated_extents()) return;
+  for (std::size_t k = 0; k < has_size_.size(); ++k)
+    has_size_[k] = given_[program_.formulas.sizes[k]] != nullptr;
   array_extents arrays;
   stated_sizes stated;
   for (std::size_t i = 0; i < given_.size(); ++i) {

@@ -55,6 +55,7 @@ class plan_call_state {
   void set_value(std::size_t index, call_argument const& given);
   void set_size(std::size_t index, call_argument const& given);
   void use_defaults();
+  [[nodiscard]] bool find_stated_extents();
   void find_missing_sizes();
   void check_arrays() const;
   void check_overlaps() const;

@@ -90,6 +90,14 @@ try {
             "state a value of the argument's type");
 }
 
+std::optional<std::size_t> only_extent(plan_formulas const& formulas, plan_argument const& argument)
+{
+  if (argument.shape.size() != 1) return {};
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
+    if (formulas.plan.arguments[formulas.sizes[i]].name == argument.shape.front()) return i;
+  return {};
+}
+
 }  // namespace
 
 plan_program::plan_program(device const& destination, launch_plan bound, linked_image linked)
@@ -105,6 +113,8 @@ plan_program::plan_program(device const& destination, launch_plan bound, linked_
   for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
     defaults.push_back(default_of(formulas.plan, i));
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i) size_numbers[formulas.sizes[i]] = i;
+  for (auto const& argument : formulas.plan.arguments)
+    extent_sizes.push_back(only_extent(formulas, argument));
 }
 
 std::optional<std::size_t> plan_program::find(std::string_view name) const noexcept

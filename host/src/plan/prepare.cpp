@@ -147,12 +147,18 @@ void prepared_plan::run(stream_view stream, std::span<call_argument const> argum
   call->set(arguments);
   if (!state_->program.has_scratch()) {
     call->launch(stream);
-  } else if (scratch.address != 0 || scratch.bytes != 0) {
+    return;
+  }
+  auto const needed = call->scratch_bytes();
+  if (scratch.address != 0 || scratch.bytes != 0) {
     call->check_scratch(scratch);
     call->set_scratch(scratch.address);
     call->launch(stream);
+  } else if (needed == 0) {
+    call->set_scratch(0);
+    call->launch(stream);
   } else {
-    stream_memory const memory(*state_->program.backend, stream, call->scratch_bytes());
+    stream_memory const memory(*state_->program.backend, stream, needed);
     call->set_scratch(memory.address());
     call->launch(stream);
   }

@@ -38,6 +38,15 @@ typedef struct fatlink_device_info {
   uint64_t max_shared_bytes_per_block; /**< static and dynamic together */
 } fatlink_device_info;
 
+/** fatlink's memory pool of a GPU, for scratch arrays that callers do not give; the process has one
+    for each GPU. */
+typedef struct fatlink_memory_pool {
+  size_t size;             /**< sizeof(fatlink_memory_pool), set by the caller */
+  uint64_t limit_bytes;    /**< what it keeps, at most, when a stream has been synchronized */
+  uint64_t reserved_bytes; /**< of the GPU's memory, used or kept */
+  uint64_t used_bytes;     /**< by calls whose release has not been executed */
+} fatlink_memory_pool;
+
 /** "gpu", "gpu:1", "cpu" or "cpu:sm_80"; `options` may be NULL. Never opens another one instead.
     Errors: usage, unavailable, device. */
 FATLINK_C_API fatlink_error* fatlink_device_open(char const* name,
@@ -46,6 +55,15 @@ FATLINK_C_API fatlink_error* fatlink_device_open(char const* name,
 /** Facts. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_device_get_info(fatlink_device const* device,
                                                      fatlink_device_info* info);
+/** The pool; zeros of the reference device, which has none. Errors: usage, device. */
+FATLINK_C_API fatlink_error* fatlink_device_get_memory_pool(fatlink_device const* device,
+                                                            fatlink_memory_pool* pool);
+/** Sets what the pool keeps at most; a 32nd of the GPU's memory at first. Memory above it that no
+    call uses is given back. Errors: usage, device. */
+FATLINK_C_API fatlink_error* fatlink_device_limit_memory_pool(fatlink_device* device,
+                                                              uint64_t bytes);
+/** Gives memory that no call uses back, until `keep` bytes are left. Errors: usage, device. */
+FATLINK_C_API fatlink_error* fatlink_device_trim_memory_pool(fatlink_device* device, uint64_t keep);
 /** How many GPUs the driver reports; 0 without a driver. */
 FATLINK_C_API int32_t fatlink_gpu_count(void);
 /** Frees a device; NULL is ignored. */

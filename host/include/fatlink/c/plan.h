@@ -76,6 +76,19 @@ typedef struct fatlink_argument {
   int32_t reserved;      /**< 0 */
 } fatlink_argument;
 
+/** How the arrays of a framework of Python are read: by the C exchange API of DLPack 1.3, which
+    PyTorch has since 2.10. The functions are those of Python's C interface. */
+typedef struct fatlink_array_exchange {
+  size_t size;     /**< sizeof(fatlink_array_exchange) */
+  void const* api; /**< the pointer in the capsule `__dlpack_c_exchange_api__` of the class */
+  void* (*release)(void); /**< PyEval_SaveThread; NULL: launches hold the GIL */
+  void (*acquire)(void*); /**< PyEval_RestoreThread */
+  void (*clear)(void);    /**< PyErr_Clear; NULL: the framework's exceptions stay set */
+  int32_t dimensions; /**< an array has at most; 0: any number. Beside an array of several, all have
+                           its shape or are one element */
+  int32_t reserved;   /**< 0 */
+} fatlink_array_exchange;
+
 /** What to prepare. */
 typedef struct fatlink_plan_request {
   size_t size;                            /**< sizeof(fatlink_plan_request) */
@@ -119,6 +132,15 @@ FATLINK_C_API fatlink_error* fatlink_plan_scratch_bytes(fatlink_plan const* plan
 FATLINK_C_API fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* stream,
                                               fatlink_argument const* arguments, size_t count,
                                               uint64_t scratch, size_t scratch_bytes);
+/** As fatlink_plan_run, with arrays of Python, on the current stream of their framework:
+    `objects[i]`, where it is not NULL, is the PyObject for arguments[i], of whose members only
+    `name` and `scalar`, a number type, are looked at. The plan was prepared for a GPU. The caller
+    holds the GIL and a reference to each array. What is not in the array's address, shape and type
+    is not checked, such as whether autograd follows it. Errors: usage, file, device. */
+FATLINK_C_API fatlink_error* fatlink_plan_run_objects(fatlink_plan const* plan,
+                                                      fatlink_array_exchange const* exchange,
+                                                      fatlink_argument const* arguments,
+                                                      size_t count, void* const* objects);
 /** The same call, to be run many times. Of a plan with scratch arrays, `scratch` is given.
     Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_plan_bind(fatlink_plan const* plan,
