@@ -10,6 +10,7 @@
 namespace fatlink_algorithms {
 
 constexpr unsigned k_map_threads = 256;
+constexpr unsigned k_at_once = 8;  ///< elements of a slice that a thread loads before it stores
 
 /// Calls map(i) for each i < n. A block takes a tile of k_map_threads * Consecutive indices.
 /// @param map_aligned  the same for arrays that are all aligned to 16, if `is_aligned`
@@ -19,14 +20,18 @@ __device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAlig
 {
   constexpr unsigned k_tile = k_map_threads * Consecutive;
   auto const tile = std::size_t{blockIdx.x} * k_tile;
-  if (is_aligned && tile + k_tile <= n) {
-    auto const first = tile + threadIdx.x * Consecutive;
-#pragma unroll
-    for (unsigned k = 0; k < Consecutive; ++k) map_aligned(first + k);
-    return;
-  }
+  auto const first = tile + threadIdx.x;
+  if (tile + k_tile > n) {
 #pragma unroll 1
-  for (auto i = tile + threadIdx.x; i < tile + k_tile && i < n; i += k_map_threads) map(i);
+    for (auto i = first; i < n; i += k_map_threads) map(i);
+  } else if (is_aligned) {
+#pragma unroll
+    for (unsigned k = 0; k < Consecutive; ++k) map_aligned(tile + threadIdx.x * Consecutive + k);
+  } else {
+    // Of slices: one after the other they would wait for the memory, all at once take long to link.
+#pragma unroll(k_at_once < Consecutive ? k_at_once : Consecutive)
+    for (unsigned k = 0; k < Consecutive; ++k) map(first + k * k_map_threads);
+  }
 }
 
 /// The address, which is a multiple of 16; the compiler relies on it from here on.
