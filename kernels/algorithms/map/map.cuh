@@ -14,6 +14,9 @@ constexpr unsigned k_at_once = 8;  ///< elements of a slice that a thread loads 
 
 /// Calls map(i) for each i < n. A block takes a tile of k_map_threads * Consecutive indices.
 /// @param map_aligned  the same for arrays that are all aligned to 16, if `is_aligned`
+/// @param map  reads by parameters of the kernel whose address nothing else looks at: only then the
+///   compiler knows that no store changes what they point to, and loads several elements of a slice
+///   before it stores the first one
 template <unsigned Consecutive, typename MapAligned, typename Map>
 __device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAligned map_aligned,
                                          Map map)
@@ -28,7 +31,6 @@ __device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAlig
 #pragma unroll
     for (unsigned k = 0; k < Consecutive; ++k) map_aligned(tile + threadIdx.x * Consecutive + k);
   } else {
-    // Of slices: one after the other they would wait for the memory, all at once take long to link.
 #pragma unroll(k_at_once < Consecutive ? k_at_once : Consecutive)
     for (unsigned k = 0; k < Consecutive; ++k) map(first + k * k_map_threads);
   }
