@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Python package on a GPU with PyTorch's arrays. Prints tables in Markdown: the time of `import fatlink`; host time of a
-call, beside the same call through the C function alone and PyTorch's own; throughput beside the program `fatlink bench`; and
+call, beside the same call through the C function alone and PyTorch's own; the wait for one call after a synchronization beside
+PyTorch's; throughput beside the program `fatlink bench`; and
 the time to the first result and throughput beside torch.compile, CuPy's kernels, JAX and cuda.compute, each in a process.
     python_overhead.py BUILD_FOLDER [ROUNDS]
 Without a GPU and PyTorch only the import is measured. What is not installed is skipped, with the reason."""
@@ -109,6 +110,53 @@ def print_calls(fatlink, torch):
     print()
 
 
+def single_calls(fatlink, torch, x):
+    """By name, for `out=` and for a new array, the call and PyTorch's own."""
+    out, total = torch.empty_like(x), torch.empty((), device="cuda")
+    order = torch.empty_like(x), torch.empty(x.shape, dtype=torch.int64, device="cuda")
+    return {
+        "reduce": ((lambda: fatlink.reduce(x, out=total), lambda: torch.sum(x, 0, out=total)),
+                   (lambda: fatlink.reduce(x), lambda: torch.sum(x))),
+        "scan": ((lambda: fatlink.scan(x, out=out), lambda: torch.cumsum(x, 0, out=out)),
+                 (lambda: fatlink.scan(x), lambda: torch.cumsum(x, 0))),
+        "map": ((lambda: fatlink.map(x, op="square", out=out), lambda: torch.square(x, out=out)),
+                (lambda: fatlink.map(x, op="square"), lambda: torch.square(x))),
+        "sort": ((lambda: fatlink.sort(x, out=out), lambda: torch.sort(x, out=order)),
+                 (lambda: fatlink.sort(x), lambda: torch.sort(x))),
+        "select": ((lambda: fatlink.select(x, "positive", out=out), lambda: x[x > 0]),
+                   (lambda: fatlink.select(x, "positive"), lambda: x[x > 0])),
+    }
+
+
+def waits(torch, calls, rounds=200):
+    """Medians of what the GPU's events state, µs, of single calls of which each follows a synchronization, by turns."""
+    times = [[] for _ in calls]
+    for turn in range(rounds + 10):
+        for call, found in zip(calls, times):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            torch.cuda.synchronize()
+            start.record()
+            call()
+            end.record()
+            end.synchronize()
+            if turn >= 10:
+                found.append(start.elapsed_time(end) * 1e3)
+    return [statistics.median(found) for found in times]
+
+
+def print_waits(fatlink, torch):
+    print("One call after a synchronization, µs between events of the GPU, medians of 200 turns; select's own is x[x > 0].\n")
+    print("| call | elements | `out=` | PyTorch's | ratio | new array | PyTorch's | ratio |\n|---|---:|---:|---:|---:|---:|---:|---:|")
+    for elements in (1 << 10, 1 << 20):
+        x = torch.randn(elements, device="cuda")
+        for name, pairs in single_calls(fatlink, torch, x).items():
+            times = waits(torch, [call for pair in pairs for call in pair])
+            print(f"| {name} | {elements} | " + " | ".join(
+                f"{own:.1f} | {other:.1f} | {own / other:.2f}" for own, other in (times[:2], times[2:])) + " |")
+    pool = fatlink.open_device("gpu").memory_pool
+    print(f"\nfatlink's pool holds {pool['reserved']} bytes then, of at most {pool['limit']}.\n")
+
+
 def device_time(torch, call, rounds, calls=10):
     """Microseconds of a call on the GPU, of several that are queued behind a delay: the median of the rounds."""
     times = []
@@ -190,6 +238,7 @@ def main():
     import fatlink
     print(f"{torch.cuda.get_device_name()}, fatlink {fatlink.version()}, PyTorch {torch.__version__}\n")
     print_calls(fatlink, torch)
+    print_waits(fatlink, torch)
     print_throughput(fatlink, torch, arguments.build, arguments.rounds)
     print_first_results(makers(), arguments.rounds)
 

@@ -13,7 +13,7 @@ from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
 from ._operators import conversion_source, is_sum
 from ._plans import view_of
-from ._views import View
+from ._views import HOST, View
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -240,6 +240,9 @@ def _views_of_equal_shapes(x, y, z):
 def _counted(call, names, source, arrays, states, stream):
     """Runs a library that states in `count` how many results it has: that number."""
     kind = source.kind
+    if kind.is_ordered and source.place != HOST:
+        entries = [source, *arrays, None, *states]
+        return _calls.run_counted(call.prepared, names, entries, 1 + len(arrays), source, stream)
     halves = kind.make(source, (2,), number_type("int32"), stream)  # of a uint64, which not every framework has
     counter = View(halves.array, kind, halves.address, 1, (1,), number_type("uint64"), source.place)
     _calls.run(call.prepared, names, (source, *arrays, counter, *states), stream)

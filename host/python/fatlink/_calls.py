@@ -2,8 +2,10 @@
 """Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
 import ctypes
 
-from ._c_interface import c, raise_error, output
+from . import _forks
+from ._c_interface import Handle, c, raise_error, output
 from ._devices import Device, as_device, device_at
+from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
 from ._views import HOST, View, place_name, require_one_place, stream_handle
 
@@ -98,6 +100,50 @@ def wait_for_others(device, views, kind, handle, place) -> bool:
     for stream in streams:
         raise_error(c.synchronize(device, stream))
     return must_wait or bool(streams)
+
+
+class Counter(Handle):
+    """Memory of a GPU for a number that a call makes, of which the host waits for its end."""
+
+    __slots__ = ("device", "address", "number")
+    _free = "buffer_free"
+
+    def __init__(self, device):
+        handle = output()
+        raise_error(c.buffer_allocate(device.require_usable(), 8, ctypes.byref(handle)))
+        super().__init__(handle.value, device)
+        self.device = device
+        self.address = c.buffer_address(self)
+        self.number = ctypes.c_uint64()
+        _forks.register(self)
+
+    def fail_after_fork(self):
+        self._as_parameter_ = None
+
+    def read(self, stream: int) -> int:
+        """The number, when the work on `stream` has finished."""
+        raise_error(c.buffer_read(self, 0, ctypes.byref(self.number), 8, stream))
+        raise_error(c.synchronize(self.device, stream))
+        return self.number.value
+
+
+_counters: dict = {}  # by the ordinal of the GPU, those that no call uses
+_forks.in_child.append(_counters.clear)
+
+
+def run_counted(prepared, names, entries, count, like, stream) -> int:
+    """Runs a plan on arrays of a GPU: the number that it stores at entries[count], which is None. `like`: a View of an array of
+    the framework whose stream is used."""
+    spare = _counters.setdefault(like.place, [])
+    try:
+        counter = spare.pop()
+    except IndexError:
+        counter = Counter(prepared.device)
+    entries[count] = View(None, like.kind, counter.address, 1, (1,), number_type("uint64"), like.place)
+    run(prepared, names, entries, stream)
+    number = counter.read(like.kind.current_stream(like.place) if stream is None else stream_handle(stream, like.place))
+    spare.append(counter)
+    return number
 
 
 def _scratch(scratch, place):

@@ -43,7 +43,10 @@ extern "C" __global__ void __launch_bounds__(k_threads)
     histogram_global(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
                      std::size_t n, unsigned bins, void const* __restrict__ state)
 {
+  __shared__ cached_bins<counter>::table table;
+  cached_bins<counter> const cached{counts, bins, table};
+  cached.clear<k_threads>();
   wait_for_last_launch();
-  count_elements<k_vectors, k_threads>(array_source{in}, n, global_bins<counter>{counts, bins},
-                                       bin_hook{state});
+  count_elements<k_vectors, k_threads>(array_source{in}, n, cached, bin_hook{state});
+  cached.finish<k_threads>();
 }

@@ -24,14 +24,63 @@ struct shared_bins {
   }
 };
 
+/// Counts in global memory, but those bins in shared memory that a block met first in their place
+/// of a table: elements that are many in few bins would wait for one another in global memory.
 template <typename Count>
-struct global_bins {
+struct cached_bins {
+  static constexpr unsigned k_places = 4096;
+  static constexpr unsigned k_shift = 20;  ///< 32 bits less those of a place
+  static constexpr unsigned k_none = ~0U;  ///< no bin
+
+  struct table {
+    unsigned bins[k_places];
+    unsigned counts[k_places];
+  };
+
   Count* counts;
   unsigned bins;
+  table& cached;
+
+  template <unsigned Threads>
+  __device__ __forceinline__ void clear() const
+  {
+    for (auto k = threadIdx.x; k < k_places; k += Threads) {
+      cached.bins[k] = k_none;
+      cached.counts[k] = 0;
+    }
+    __syncthreads();
+  }
 
   __device__ __forceinline__ void add(unsigned bin) const
   {
-    if (bin < bins) atomicAdd(counts + bin, Count{1});
+    if (bin >= bins) return;
+    auto const place = bin * 2654435761U >> k_shift;  // by Knuth: also multiples are spread
+    auto owner = load_relaxed(cached.bins + place);
+    if (owner == k_none) owner = atomicCAS(cached.bins + place, k_none, bin);
+    if (owner == bin || owner == k_none)
+      atomicAdd(cached.counts + place, 1U);
+    else
+      atomicAdd(counts + bin, Count{1});
+  }
+
+  template <unsigned Threads>
+  __device__ __forceinline__ void finish() const
+  {
+    __syncthreads();
+    for (auto k = threadIdx.x; k < k_places; k += Threads)
+      if (auto const count = cached.counts[k]; count != 0)
+        atomicAdd(counts + cached.bins[k], Count{count});
+  }
+
+ private:
+  static __device__ __forceinline__ unsigned load_relaxed(unsigned const* address)
+  {
+    unsigned value = 0;
+    asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(address)))
+                 : "memory");
+    return value;
   }
 };
 
