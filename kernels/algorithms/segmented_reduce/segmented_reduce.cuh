@@ -18,8 +18,11 @@
 
 namespace fatlink_algorithms {
 
-constexpr unsigned k_short_segment = 32;  // elements that one lane folds
-constexpr unsigned k_few_chunks = 32;     // that one warp combines
+/// Elements that one lane folds: of four cache lines, which lanes beside it do not read. A warp for
+/// each such segment would wait for the memory most of the time.
+template <typename Element>
+constexpr unsigned k_short_segment = sizeof(Element) < 16 ? 512 / sizeof(Element) : 32;
+constexpr unsigned k_few_chunks = 32;  // that one warp combines
 constexpr std::uint64_t k_has_tail = std::uint64_t{1} << 62;
 constexpr std::uint64_t k_opens = std::uint64_t{1} << 63;
 
@@ -74,7 +77,7 @@ __device__ __forceinline__ void fold_segments(segments<Element, Combine> const& 
     auto const mine = min(segment + lane, last - 1);
     auto const first = x.offsets[mine];
     auto const end = x.offsets[mine + 1];
-    auto const is_long = end - first > k_short_segment;
+    auto const is_long = end - first > k_short_segment<Element>;
     auto const long_lanes = __ballot_sync(k_all_lanes, is_long);
     auto const short_count =
         long_lanes == 0 ? k_warp : static_cast<unsigned>(__ffs(long_lanes)) - 1;
