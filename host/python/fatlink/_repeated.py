@@ -17,7 +17,7 @@ _calls: dict = {}
 class Repeated:
     """A call of an algorithm, by its operator, link mode and device, and the types and the place of its arrays."""
 
-    __slots__ = ("key", "exchange", "prepared", "arguments", "places", "result", "keeps_shape", "dtype", "mark_written", "may_be_conj",
+    __slots__ = ("key", "exchange", "prepared", "handle", "arguments", "places", "result", "keeps_shape", "dtype", "mark_written", "may_be_conj",
                  "spare")
 
     def __init__(self, key, exchange):
@@ -46,7 +46,7 @@ class Repeated:
         for place, array in zip(self.places, arrays):
             objects[place] = id(array)
         objects[self.result] = id(result)
-        error = c.plan_run_objects(self.prepared, self.exchange, self.arguments.address, len(objects), address)
+        error = c.plan_run_objects(self.handle, self.exchange, self.arguments.address, len(objects), address)
         self.spare.append((objects, address))
         if error is not None:
             c.error_free(error)
@@ -82,6 +82,7 @@ class Repeated:
         self.mark_written = result.kind.mark_written
         self.may_be_conj = self.dtype.is_complex or any(array.array.dtype.is_complex for array in arrays)
         self.spare = []
+        self.handle = prepared.handle  # an integer, which ctypes passes faster than the object
         self.prepared = prepared
         _calls[self.key] = self
 
