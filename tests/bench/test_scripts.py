@@ -168,10 +168,11 @@ class FirstResults(Scripts):
 
 class AlgorithmBench(Scripts):
     def test_wrong_arguments_are_refused_before_the_build(self):
-        for words, says in ((("--round", 3), "unknown option --round; the options are --rounds N and --only NAME"),
+        for words, says in ((("--round", 3), "unknown option --round; the options are --rounds N, --only NAME and --cccl FOLDER"),
                             (("--rounds",), "--rounds : expected a whole number of 1 or more"),
                             (("--rounds", 0), "--rounds 0: expected a whole number of 1 or more"),
-                            (("--only",), "--only: has no value"), (("1e6",), "ELEMENTS 1e6: expected a whole number")):
+                            (("--only",), "--only: has no value"), (("--cccl", "docs"), "--cccl docs: no folder with cub/cub.cuh"),
+                            (("1e6",), "ELEMENTS 1e6: expected a whole number")):
             with self.subTest(words=words):
                 done = self.run_script(SOURCE / "scripts/algorithm-bench", *words, status=2)
                 self.assertIn(f"algorithm-bench: error: {says}", done.stderr)
