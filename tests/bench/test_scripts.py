@@ -166,6 +166,27 @@ class FirstResults(Scripts):
         self.assertIs(json.loads(done.stdout)["verified"], False)
 
 
+class Sweep(Scripts):
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed for this Python")
+    def test_a_case_with_a_better_neighbour_is_marked(self):
+        sweep = load(BENCH / "sweep.py")
+        self.assertEqual(sweep.valleys([0.6, 0.4, 0.61, 0.9]), [False, True, False, False])
+        self.assertEqual(sweep.valleys([0.1, 0.2, 0.6]), [True, True, False])
+        self.assertEqual(sweep.valleys([0.1, 0.6, 0.39], both=False), [False, False, True])
+        self.assertEqual(sweep.valleys([0.5]), [False])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed for this Python")
+    @unittest.skipUnless(nvjitlink(), "no nvJitLink")
+    def test_each_family_runs_on_the_reference_device(self):
+        for family, titles in (("segments", {"segments of", "skewed segments"}), ("selectivity", {"select accepts"})):
+            done = self.run_script(BENCH / "sweep.py", BUILD, "--device", "cpu", "--elements", 512, "--only", family, status=0)
+            found = rows(done.stdout)[1:]
+            self.assertEqual({cells[0] for cells in found}, titles)
+            self.assertTrue(all(float(cells[2]) > 0 and float(cells[4]) >= 0 for cells in found), found)
+            marked = sum(cells[5] == "valley" for cells in found)
+            self.assertIn(f"\n{marked} valleys.\n", done.stdout)
+
+
 class AlgorithmBench(Scripts):
     def test_wrong_arguments_are_refused_before_the_build(self):
         for words, says in ((("--round", 3), "unknown option --round; the options are --rounds N, --only NAME and --cccl FOLDER"),
