@@ -252,6 +252,11 @@ TEST(Limits, OfExpressions)
             "parentheses nested deeper than 64, the limit");
   EXPECT_EQ(failure("x" + repeated("+x", 2048)),
             "an expression of 4097 characters, above 4096, the limit");
+  EXPECT_EQ(failure("x + " + std::string(1400, 'y')).substr(0, 22), "Unexpected token \"yyyy");
+  // muParser would write its message behind the end of an array.
+  EXPECT_EQ(failure("x + " + std::string(4000, 'y')), "error 1 of muParser at position 4");
+  detail::named_value const named{std::string(4000, 'n') + '*', nullptr};
+  EXPECT_THROW(detail::expression("1", {&named, 1}), detail::expression_error);
 }
 
 TEST(Limits, OfDemangledTypes)

@@ -3,8 +3,10 @@
 
 #include <muParserDLL.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 
 #include "fatlink/error.hpp"
@@ -36,6 +38,8 @@ struct api {
   decltype(&mupEval) evaluate = nullptr;
   decltype(&mupError) has_error = nullptr;
   decltype(&mupGetErrorMsg) message = nullptr;
+  decltype(&mupGetErrorCode) error_number = nullptr;
+  decltype(&mupGetErrorPos) error_position = nullptr;
 };
 
 [[noreturn]] void fail(std::string const& reason)
@@ -74,6 +78,8 @@ api open_muparser()
   bind(library, "mupEval", functions.evaluate);
   bind(library, "mupError", functions.has_error);
   bind(library, "mupGetErrorMsg", functions.message);
+  bind(library, "mupGetErrorCode", functions.error_number);
+  bind(library, "mupGetErrorPos", functions.error_position);
   // When muParser reads its first number, libstdc++ caches the number format of muParser's locale;
   // other threads read that cache without synchronisation. So read one number here first.
   auto* const parser = functions.create(muBASETYPE_FLOAT);
@@ -98,6 +104,21 @@ double nan_max(double a, double b)
 double nan_min(double a, double b)
 {
   return std::isnan(a) || a < b ? a : b;
+}
+
+/// The message of a parser that has an error about one of its texts, of which the longest has
+/// `longest` characters. muParser writes it to an array of 2,048 characters, which all threads
+/// share, without a look at its length: a longer one ends the process. A message quotes a text
+/// once.
+std::string message_of(void* parser, std::size_t longest)
+{
+  constexpr std::size_t k_quoted = 1500;
+  if (longest > k_quoted)
+    return detail::format("error {} of muParser at position {}", muparser().error_number(parser),
+                          muparser().error_position(parser));
+  static immortal<std::mutex> const mutex;
+  std::lock_guard const lock(mutex.get());
+  return muparser().message(parser);
 }
 
 /// std::lgamma without the global variable for the sign, which threads would share.
@@ -226,6 +247,7 @@ expression::expression(std::string const& text, std::span<named_value const> var
   muparser().define_name_letters(parser_.get(), k_name_letters);
   define(text);
   for (auto const& variable : variables) {
+    longest_ = std::max(longest_, variable.name.size());
     muparser().define_variable(parser_.get(), variable.name.c_str(), variable.value);
     check();
   }
@@ -233,6 +255,7 @@ expression::expression(std::string const& text, std::span<named_value const> var
 
 void expression::define(std::string const& text)
 {
+  longest_ = text.size();
   muparser().define_constant(parser_.get(), "pi", std::numbers::pi);
   define_functions(parser_.get());
   muparser().set_expression(parser_.get(), text.c_str());
@@ -248,7 +271,7 @@ void expression::releaser::operator()(void* parser) const noexcept
 void expression::check()
 {
   if (muparser().has_error(parser_.get()) != 0)
-    throw expression_error(muparser().message(parser_.get()));
+    throw expression_error(message_of(parser_.get(), longest_));
 }
 
 double expression::evaluate(double x)

@@ -5,6 +5,7 @@
 // OpenMP run-time into the host's process. Threads: an expression is used by one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -57,6 +58,7 @@ class expression {
   void check();
 
   double x_ = 0;
+  std::size_t longest_ = 0;  ///< characters of the expression, or of a variable's longer name
   std::unique_ptr<void, releaser> parser_;
 };
 
