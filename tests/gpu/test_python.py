@@ -438,7 +438,15 @@ class Torch(Algorithms, Streams, GpuCase):
                     self.assertTrue(torch.equal(result, own(array)), (name, array.shape))
             taken.clear()
             for array in (self.array.double(), self.array[::2].contiguous().int()):  # another type is another call
-                self.assertTrue(torch.equal(call(array), own(array).to(call(array).dtype)), name)
+                self.assertEqual(call(array).dtype, own(array).dtype, name)
+                self.assertTrue(torch.equal(call(array), own(array)), name)
+        narrow = torch.full((1000,), 1 << 30, dtype=torch.int32, device="cuda")
+        for call, out in ((fatlink.reduce, torch.empty((), dtype=torch.int32, device="cuda")), (fatlink.scan, torch.empty_like(narrow))):
+            for given in (None, out, out, None, None):  # `out` says what the sum is made in, for its own calls only
+                result = call(narrow, out=given)
+                self.assertEqual(result.dtype, torch.int64 if given is None else torch.int32)
+                if given is None:
+                    self.assertEqual(int(result.max()), 1000 << 30)
         stream = torch.cuda.Stream()
         with torch.cuda.stream(stream):
             self.assertTrue(torch.equal(fatlink.reduce(self.array), self.array.sum()))
@@ -455,7 +463,7 @@ class Torch(Algorithms, Streams, GpuCase):
 
     def test_repeated_calls_refuse_what_first_ones_refuse(self):
         torch = self.arrays.torch
-        array, half = self.array[:1024], self.array[:512]
+        array, half = self.array[:1024], self.array[:512].clone()
         calls = {"scan": fatlink.scan, "sort": fatlink.sort, "reduce": fatlink.reduce,
                  "map": lambda x, **more: fatlink.map(x, op="square", **more)}
         for name, call in calls.items():
@@ -463,10 +471,10 @@ class Torch(Algorithms, Streams, GpuCase):
             for wrong in (array[::2], array.clone().requires_grad_(), array.reshape(32, 32).T, array.to_sparse(), array.cpu().tolist()):
                 with self.assertRaises(fatlink.Error, msg=name):
                     call(wrong)
-            freed = array.clone()
-            freed.untyped_storage().resize_(0)
-            with self.assertRaises(fatlink.Error, msg=name):
-                call(freed)
+            for freed in (array.clone(), torch.cat([array, array])[4:]):
+                freed.untyped_storage().resize_(0)
+                with self.assertRaises(fatlink.Error, msg=name):
+                    call(freed)
             with self.assertRaises(fatlink.Error, msg=name):
                 call(array, out=half)
             with self.assertRaises(fatlink.Error, msg=name):
@@ -476,8 +484,14 @@ class Torch(Algorithms, Streams, GpuCase):
         for call in (fatlink.scan, fatlink.sort):
             with self.assertRaises(fatlink.Error):
                 call(array.reshape(32, 32))
+            with self.assertRaises(fatlink.Error):
+                call(array[0])
         with self.assertRaises(fatlink.Error):
-            fatlink.map(array, op="square", out=array.reshape(32, 32))
+            fatlink.map(array, op="square", out=torch.empty_like(array).reshape(32, 32))
+        with self.assertRaises(fatlink.Error):
+            fatlink.map(array[:1], op="square", out=torch.empty((), device="cuda"))
+        with self.assertRaises(fatlink.Error):
+            fatlink.reduce(array, out=torch.empty(7, device="cuda"))
         with self.assertRaises(fatlink.Error):
             fatlink.map(array, half, op="add")
         self.assertEqual(float(fatlink.reduce(array.reshape(32, 32))), float(array.sum()))

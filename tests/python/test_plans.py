@@ -92,6 +92,12 @@ class Refusals(PlanCase):
         self.assert_error(fatlink.UsageTypeError, plan.run, in_=self.numbers, n="x", says="n is 'x'")
         self.assert_error(fatlink.UsageError, plan.run, in_=self.numbers, scratch=self.numbers, says="scratch was given")
 
+    def test_of_sizes_that_disagree(self):
+        plan = fatlink.load("segmented_reduce_4", "add_float")
+        offsets = numpy.arange(9, dtype=numpy.uint64)
+        self.assert_error(fatlink.UsageError, plan.run, in_=self.numbers, offsets=offsets, out=numpy.zeros(4, numpy.float32),
+                          says="argument segments: is 8 by argument offsets, and 4 by argument out")
+
     def test_of_questions_before_a_device_is_known(self):
         with self.assertRaises(fatlink.UsageError) as raised:
             fatlink.load("reduce_4", "add_float").arguments

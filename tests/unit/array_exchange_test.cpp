@@ -82,6 +82,7 @@ class ArrayExchange : public testing::Test {
 
 TEST_F(ArrayExchange, ReadsAddressesAndCounts)
 {
+  given_.dimensions = -1;
   array_exchange arrays(&given_, 0);
   auto const address = reinterpret_cast<fatlink::device_address>(memory_.data());
   auto const argument = arrays.read(argument_, &tensor_);
@@ -145,22 +146,28 @@ TEST_F(ArrayExchange, RefusesOtherShapes)
   strides_ = {4, 1};
   given_.dimensions = 1;
   expect_refused("has 2 dimensions");
-  given_.dimensions = 0;
-  array_exchange arrays(&given_, 0);
-  EXPECT_EQ(arrays.read(argument_, &tensor_).count(), 12U);
-  auto other = tensor_;
-  std::array<std::int64_t, 2> transposed{4, 3};
-  std::array<std::int64_t, 2> dense{3, 1};
-  other.shape = transposed.data();
-  other.strides = dense.data();
-  EXPECT_THROW((void)arrays.read(argument_, &other), fatlink::usage_error);
+  tensor_.dimensions = 0;
+  expect_refused("has 0 dimensions");
+  tensor_.dimensions = 2;
   std::array<std::int64_t, 1> flat{12};
+  auto other = tensor_;
   other.dimensions = 1;
   other.shape = flat.data();
   other.strides = nullptr;
-  EXPECT_THROW((void)arrays.read(argument_, &other), fatlink::usage_error);
-  flat = {1};
-  EXPECT_EQ(arrays.read(argument_, &other).count(), 1U);
+  given_.dimensions = 0;
+  array_exchange alike(&given_, 0);
+  EXPECT_EQ(alike.read(argument_, &tensor_).count(), 12U);
+  EXPECT_EQ(alike.read(argument_, &tensor_).count(), 12U);
+  EXPECT_THROW((void)alike.read(argument_, &other), fatlink::usage_error);
+  std::array<std::int64_t, 2> transposed{4, 3};
+  auto turned = tensor_;
+  turned.shape = transposed.data();
+  turned.strides = nullptr;
+  EXPECT_THROW((void)alike.read(argument_, &turned), fatlink::usage_error);
+  given_.dimensions = -1;
+  array_exchange any(&given_, 0);
+  EXPECT_EQ(any.read(argument_, &tensor_).count(), 12U);
+  EXPECT_EQ(any.read(argument_, &other).count(), 12U);
 }
 
 TEST_F(ArrayExchange, ClearsExceptionsOfTheFramework)

@@ -103,7 +103,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
             PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
     init    a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out     an array of the shape () or (1,) for the result"""
-    again = _repeated.find("reduce", op, mode, device, (x,)) if dtype is None and init is None and stream is None else None
+    again = _repeated.find("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = given = view_of(x, "x")
@@ -161,7 +161,7 @@ def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None
          device: Where = None, mode: Mode = "lto") -> Array:
     """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`. `dtype`: as of reduce; elements of another type are
     converted in a pass before."""
-    again = _repeated.find("scan", op, mode, device, (x,), 1) if dtype is None and stream is None else None
+    again = _repeated.find("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
@@ -178,7 +178,7 @@ def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None
 def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
                    stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`. `dtype`: as of scan."""
-    again = _repeated.find("exclusive_scan", op, mode, device, (x,), 1) if dtype is None and init is None and stream is None else None
+    again = _repeated.find("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
@@ -210,7 +210,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
         raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
                              f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
     arrays = (x,) if y is None and z is None else (x, y) if z is None else (x, y, z)
-    again = _repeated.find("map", op, mode, device, arrays) if state is None and dtype is None and stream is None else None
+    again = _repeated.find("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
     if again is not None and (done := again.run(arrays, out)) is not None:
         return done
     sources = (view_of(x, "x"),) if len(arrays) == 1 else _views_of_equal_shapes(x, y, z)
@@ -299,7 +299,7 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
 def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
-    again = _repeated.find("sort", op, mode, device, (x,), 1) if stream is None else None
+    again = _repeated.find("sort", op, mode, device, (x,), out, 1) if stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")

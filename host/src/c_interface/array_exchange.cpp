@@ -106,19 +106,18 @@ void array_exchange::fail_framework(char const* name, char const* cause) const
 
 std::size_t array_exchange::count_of(dl_tensor const& tensor, char const* name)
 {
-  if (given_.dimensions != 0 && tensor.dimensions > given_.dimensions)
+  if (given_.dimensions > 0 && tensor.dimensions != given_.dimensions)
     fail_array(name, detail::format("has {} dimensions", tensor.dimensions),
-               detail::format("pass arrays of at most {}", given_.dimensions));
+               detail::format("pass arrays of {}", given_.dimensions));
   std::size_t count = 1;
   for (std::int32_t i = 0; i < tensor.dimensions; ++i)
     count *= static_cast<std::size_t>(tensor.shape[i]);
-  if (count == 1 && tensor.dimensions < 2) return count;
-  if (first_.shape == nullptr) first_ = tensor;
-  auto const is_of_one_dimension = tensor.dimensions == 1 && first_.dimensions == 1;
-  if (!is_of_one_dimension &&
-      (tensor.dimensions != first_.dimensions ||
-       !std::equal(tensor.shape, tensor.shape + tensor.dimensions, first_.shape)))
-    fail_array(name, "has another shape than an array before it", "pass arrays of one shape");
+  if (given_.dimensions != 0) return count;
+  if (!has_first_) first_ = tensor;
+  has_first_ = true;
+  if (tensor.dimensions != first_.dimensions ||
+      !std::equal(tensor.shape, tensor.shape + tensor.dimensions, first_.shape))
+    fail_array(name, "has another shape than the first array", "pass arrays of one shape");
   return count;
 }
 

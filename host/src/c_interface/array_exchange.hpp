@@ -45,8 +45,8 @@ class array_exchange {
 
   /// The argument `stated` with the address and the number of elements of `object`.
   /// @throws usage_error the array is not in the GPU's memory, not contiguous, or of another type
-  ///   than `stated.scalar`; or has more dimensions than the caller takes, or another shape than an
-  ///   earlier array, one of which has several dimensions.
+  ///   than `stated.scalar`; or has another number of dimensions, or another shape than the first
+  ///   array, where the caller asks for it.
   call_argument read(fatlink_argument const& stated, void* object);
 
   /// The framework's current stream. @throws usage_error it tells none.
@@ -60,7 +60,8 @@ class array_exchange {
           thread_(exchange.given_.release == nullptr ? nullptr : exchange.given_.release())
     {
     }
-    ~unlocked()
+    /// Where the interpreter ends, Python ends this thread by an unwinding that must pass.
+    ~unlocked() noexcept(false)
     {
       if (thread_ != nullptr) exchange_.given_.acquire(thread_);
     }
@@ -79,7 +80,8 @@ class array_exchange {
   fatlink_array_exchange given_;
   std::int32_t ordinal_;
   dl_exchange_api const* api_ = nullptr;
-  dl_tensor first_ = {};  ///< the first array that is more than one element
+  dl_tensor first_ = {};
+  bool has_first_ = false;
 };
 
 }  // namespace fatlink::c

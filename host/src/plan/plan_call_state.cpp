@@ -112,8 +112,8 @@ void plan_call_state::use_defaults()
   }
 }
 
-/// Takes the sizes that are the extents of arrays whose sizes are known. Whether these are all;
-/// false also where something is to be reported.
+/// Takes the sizes that the extents of arrays state. Returns false if sizes are missing, or if an
+/// array conflicts: find_sizes then reports it.
 bool plan_call_state::find_stated_extents()
 {
   for (std::size_t i = 0; i < given_.size(); ++i) {
@@ -122,9 +122,10 @@ bool plan_call_state::find_stated_extents()
     auto const count = given_[i]->count();
     auto const& type = program_.argument(program_.formulas.sizes[*size]).type;
     if (count > std::numeric_limits<std::int64_t>::max()) return false;
-    auto const value = static_cast<std::int64_t>(count);
-    if ((type && !fits(value, *type)) || (has_size_[*size] && sizes_[*size] != value)) return false;
-    sizes_[*size] = value;
+    auto const value = program_.formulas.shapes[i][0].solve(static_cast<std::int64_t>(count));
+    if (!value || (type && !fits(*value, *type)) || (has_size_[*size] && sizes_[*size] != *value))
+      return false;
+    sizes_[*size] = *value;
     has_size_[*size] = true;
   }
   return std::find(has_size_.begin(), has_size_.end(), false) == has_size_.end();

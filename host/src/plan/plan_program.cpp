@@ -90,12 +90,13 @@ try {
             "state a value of the argument's type");
 }
 
-std::optional<std::size_t> only_extent(plan_formulas const& formulas, plan_argument const& argument)
+std::optional<std::size_t> only_size(plan_formulas const& formulas, std::size_t argument)
 {
-  if (argument.shape.size() != 1) return {};
-  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
-    if (formulas.plan.arguments[formulas.sizes[i]].name == argument.shape.front()) return i;
-  return {};
+  auto const& shape = formulas.shapes[argument];
+  if (shape.size() != 1 || shape[0].uses().size() != 1) return {};
+  auto const used = shape[0].uses()[0];
+  if (used < plan_formulas::k_first_size || used >= formulas.first_let()) return {};
+  return used - plan_formulas::k_first_size;
 }
 
 }  // namespace
@@ -113,8 +114,8 @@ plan_program::plan_program(device const& destination, launch_plan bound, linked_
   for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
     defaults.push_back(default_of(formulas.plan, i));
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i) size_numbers[formulas.sizes[i]] = i;
-  for (auto const& argument : formulas.plan.arguments)
-    extent_sizes.push_back(only_extent(formulas, argument));
+  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
+    extent_sizes.push_back(only_size(formulas, i));
 }
 
 std::optional<std::size_t> plan_program::find(std::string_view name) const noexcept

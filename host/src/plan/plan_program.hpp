@@ -41,7 +41,8 @@ struct plan_program {
   device_facts facts = {};
   std::vector<std::vector<std::byte>> defaults = {};  ///< of each argument; empty: none
   std::vector<std::size_t> size_numbers = {};  ///< of each argument its place in formulas.sizes
-  /// Of each argument the place in formulas.sizes of the size that is its only extent, if one is.
+  /// Of each argument the place in formulas.sizes of the one size that its only extent follows
+  /// from.
   std::vector<std::optional<std::size_t>> extent_sizes = {};
 };
 

@@ -24,8 +24,9 @@ struct shared_bins {
   }
 };
 
-/// Counts in global memory, but those bins in shared memory that a block met first in their place
-/// of a table: elements that are many in few bins would wait for one another in global memory.
+/// Counts in global memory, where many elements in few bins would wait for one another. So a table
+/// in shared memory has places for some bins: the first bin that a block meets for a place is
+/// counted there. A block sees less than 2^32 elements.
 template <typename Count>
 struct cached_bins {
   static constexpr unsigned k_places = 4096;

@@ -84,9 +84,8 @@ typedef struct fatlink_array_exchange {
   void* (*release)(void); /**< PyEval_SaveThread; NULL: launches hold the GIL */
   void (*acquire)(void*); /**< PyEval_RestoreThread */
   void (*clear)(void);    /**< PyErr_Clear; NULL: the framework's exceptions stay set */
-  int32_t dimensions; /**< an array has at most; 0: any number. Beside an array of several, all have
-                           its shape or are one element */
-  int32_t reserved;   /**< 0 */
+  int32_t dimensions;     /**< of each array; 0: any, all of one shape; -1: any, not compared */
+  int32_t reserved;       /**< 0 */
 } fatlink_array_exchange;
 
 /** What to prepare. */
@@ -134,7 +133,8 @@ FATLINK_C_API fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* st
                                               uint64_t scratch, size_t scratch_bytes);
 /** As fatlink_plan_run, with arrays of Python, on the current stream of their framework:
     `objects[i]`, where it is not NULL, is the PyObject for arguments[i], of whose members only
-    `name` and `scalar`, a number type, are looked at. The plan was prepared for a GPU. The caller
+    `name` and `scalar`, a number type (not BYTES or RECORD), are looked at. Arrays may be longer
+    than the plan needs, as those of fatlink_plan_run. The plan was prepared for a GPU. The caller
     holds the GIL and a reference to each array. What is not in the array's address, shape and type
     is not checked, such as whether autograd follows it. Errors: usage, file, device. */
 FATLINK_C_API fatlink_error* fatlink_plan_run_objects(fatlink_plan const* plan,

@@ -14,7 +14,7 @@ namespace fatlink::detail {
 std::vector<std::filesystem::path> list_folder(std::filesystem::path const& folder);
 
 /// std::filesystem::canonical: `path` without symbolic links. `failure` says why there is none.
-/// @throws std::bad_alloc, where canonical reports an error that a missing file's reader ignores.
+/// @throws std::bad_alloc: canonical reports missing memory as it does a missing file.
 std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure);
 
 }  // namespace fatlink::detail
