@@ -67,6 +67,7 @@ TEST_F(CLink, GivesAnImage)
   EXPECT_STREQ(info.target, "sm_90");
   EXPECT_EQ(info.hook_count, 0U);
   EXPECT_EQ(info.inlined, 0);
+  EXPECT_GT(info.size_bytes, 100U);
   std::size_t count = 1;
   EXPECT_EQ(fatlink_image_bytes(image.get(), &count), nullptr);
   EXPECT_EQ(count, 0U);

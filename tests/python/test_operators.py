@@ -96,6 +96,12 @@ class Names(OperatorCase):
 class Kept(OperatorCase):
     """Linked operators are kept up to a number of bytes."""
 
+    def test_those_of_ptx_links_are_counted(self):
+        from fatlink import _algorithm_cache as cache
+        for mode in ("ptx", "lto"):
+            fatlink.reduce(self.numbers, "FATLINK_COMBINE(float, a, b) { return a + b; }", init=0, mode=mode)
+            self.assertGreater(list(cache._bound.values())[-1].bytes, 1000, mode)
+
     def test_those_that_are_used_stay(self):
         from unittest import mock
 

@@ -50,7 +50,8 @@ MemoryPool = _struct("fatlink_memory_pool", ("limit_bytes", c_uint64), ("reserve
 FindingStruct = _struct("fatlink_finding", ("id", c_char_p), ("is_error", c_int32), ("file_count", c_uint32),
                         ("files", POINTER(c_char_p)), ("symbol", c_char_p), ("message", c_char_p), ("hint", c_char_p))
 ImageInfo = _struct("fatlink_image_info", ("kind", c_int32), ("mode", c_int32), ("cache", c_int32), ("inlined", c_int32),
-                    ("target", c_char_p), ("hook_count", c_uint64), ("warning_count", c_uint64), ("link_ms", c_double))
+                    ("target", c_char_p), ("hook_count", c_uint64), ("warning_count", c_uint64), ("link_ms", c_double),
+                    ("size_bytes", c_uint64))
 HookStruct = _struct("fatlink_hook", ("name", c_char_p), ("inlined", c_int32), ("is_default", c_int32))
 LaunchShape = _struct("fatlink_launch_shape", ("grid", Extent), ("block", Extent), ("shared_bytes", c_uint32),
                       ("overlap", c_int32))

@@ -4,7 +4,7 @@ import ctypes
 
 from . import _forks, _settings
 from ._arguments import encode
-from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, PlanArgumentStruct, PlanRequest, c, raise_error, error_of, output,
+from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, c, raise_error, error_of, output,
                            text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._errors import Error
@@ -205,10 +205,10 @@ class Prepared(PreparedPlan):
 
     @property
     def image_bytes(self) -> int:
-        """The size of the image, which is not copied."""
-        count = ctypes.c_size_t()
-        c.image_bytes(c.plan_image(self), ctypes.byref(count))
-        return count.value
+        """The size of the image, or of the texts of a set of PTX, which are not copied."""
+        info = ImageInfo()
+        raise_error(c.image_get_info(c.plan_image(self), ctypes.byref(info)))
+        return info.size_bytes
 
     @property
     def image(self) -> PlanImage:

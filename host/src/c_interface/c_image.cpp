@@ -1,8 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
 #include "c_interface/enumerations.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
 #include "c_interface/struct_output.hpp"
+
+namespace fatlink::c {
+namespace {
+
+std::uint64_t size_of(linked_image const& image)
+{
+  std::uint64_t size = image.bytes.size();
+  for (auto const& part : image.parts) size += part.text.size();
+  return size;
+}
+
+}  // namespace
+}  // namespace fatlink::c
 
 using namespace fatlink::c;
 
@@ -19,7 +34,8 @@ fatlink_error* fatlink_image_get_info(fatlink_image const* image, fatlink_image_
                 .target = target.c_str(),
                 .hook_count = facts->hooks.size(),
                 .warning_count = facts->warnings.size(),
-                .link_ms = facts->link_ms});
+                .link_ms = facts->link_ms,
+                .size_bytes = size_of(*facts)});
   });
 }
 

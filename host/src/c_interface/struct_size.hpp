@@ -19,6 +19,8 @@ namespace fatlink::c {
 template <typename Struct>
 constexpr std::size_t k_first_size = sizeof(Struct);
 template <>
+constexpr inline std::size_t k_first_size<fatlink_image_info> = 56;
+template <>
 constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;
 template <>
 constexpr inline std::size_t k_first_size<fatlink_link_options> = 128;

@@ -50,6 +50,7 @@ typedef struct fatlink_image_info {
   uint64_t hook_count;         /**< for fatlink_image_get_hook */
   uint64_t warning_count;      /**< for fatlink_image_warning */
   double link_ms;              /**< wall time of the link itself; 0 for an image from the cache */
+  uint64_t size_bytes;         /**< of the image; of a PTX_SET, of all its texts */
 } fatlink_image_info;
 
 /** A hook of an image. */
