@@ -2,8 +2,6 @@
 #include "device/gpu_memory.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstdint>
 #include <map>
 #include <memory>
 

@@ -131,8 +131,8 @@ bool plan_call_state::find_stated_extents()
   return std::find(has_size_.begin(), has_size_.end(), false) == has_size_.end();
 }
 
-/// The sizes that are not given follow from the arrays whose sizes are known. Slower where an array
-/// states them by a formula, and for errors: it works with names.
+/// The sizes that are not given follow from the arrays whose sizes are known. Slower for arrays of
+/// several dimensions, for defaults and for errors: it works with names.
 void plan_call_state::find_missing_sizes()
 {
   if (std::find(has_size_.begin(), has_size_.end(), false) == has_size_.end()) return;

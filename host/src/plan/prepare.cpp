@@ -145,23 +145,17 @@ void prepared_plan::run(stream_view stream, std::span<call_argument const> argum
 {
   call_lease const call(state_->program, state_->spare);
   call->set(arguments);
-  if (!state_->program.has_scratch()) {
-    call->launch(stream);
-    return;
-  }
-  auto const needed = call->scratch_bytes();
-  if (scratch.address != 0 || scratch.bytes != 0) {
+  auto const is_given = scratch.address != 0 || scratch.bytes != 0;
+  if (state_->program.has_scratch() && is_given) {
     call->check_scratch(scratch);
     call->set_scratch(scratch.address);
-    call->launch(stream);
-  } else if (needed == 0) {
-    call->set_scratch(0);
-    call->launch(stream);
-  } else {
+  } else if (auto const needed = is_given ? 0 : call->scratch_bytes(); needed != 0) {
     stream_memory const memory(*state_->program.backend, stream, needed);
     call->set_scratch(memory.address());
     call->launch(stream);
+    return;
   }
+  call->launch(stream);
 }
 
 bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
