@@ -19,8 +19,7 @@
 namespace fatlink_algorithms {
 
 /// Elements that one lane folds: of four cache lines (wide elements of up to eight), which lanes
-/// beside it do not read. A warp for
-/// each such segment would wait for the memory most of the time.
+/// beside it do not read. A warp for each such segment would wait for the memory most of the time.
 template <typename Element>
 constexpr unsigned k_short_segment = sizeof(Element) < 16 ? 512 / sizeof(Element) : 32;
 constexpr unsigned k_few_chunks = 32;  // that one warp combines
