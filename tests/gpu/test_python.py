@@ -429,6 +429,7 @@ class Torch(Algorithms, Streams, GpuCase):
                  "sort": (lambda x, **more: fatlink.sort(x, **more), lambda x: x.sort().values)}
         for name, (call, own) in cases.items():
             call(self.array)
+            call(self.array, out=torch.empty_like(own(self.array)))
             for array in (self.array, self.array[1:], self.array[:777] * 2, self.array[:0], self.array[5:6]):
                 for out in (None, torch.empty_like(own(array))):
                     taken.clear()

@@ -75,3 +75,14 @@ TEST(Overlap, IsThatOfLaunchesAfterOneThatIsMade)
   EXPECT_EQ(overlapping({0, 1, 1, 1}), (std::vector<std::size_t>{3}));
   EXPECT_EQ(overlapping({0, 0, 0, 1}), (std::vector<std::size_t>{}));
 }
+
+TEST(Overlap, IsThatOfAllLaunchesThatStateItIfTheFirstOneDoes)
+{
+  launch_plan const plan{.launches = {{.overlap = true}, {}, {.overlap = true}}};
+  detail::plan_values const values{.launches = {{.grid = {0, 1, 1}, .block = {1, 1, 1}},
+                                                {.grid = {0, 1, 1}, .block = {1, 1, 1}},
+                                                {.grid = {1, 1, 1}, .block = {1, 1, 1}}}};
+  EXPECT_TRUE(detail::overlaps(plan, values, 0));
+  EXPECT_FALSE(detail::overlaps(plan, values, 1));
+  EXPECT_TRUE(detail::overlaps(plan, values, 2));
+}

@@ -35,7 +35,8 @@ bool overlaps(launch_plan const& plan, plan_values const& values, std::size_t in
 {
   auto const earlier = std::span(values.launches).first(index);
   return plan.launches[index].overlap &&
-         std::ranges::any_of(earlier, [](auto const& launch) { return launch.is_made(); });
+         (plan.launches.front().overlap ||
+          std::ranges::any_of(earlier, [](auto const& launch) { return launch.is_made(); }));
 }
 
 }  // namespace fatlink::detail

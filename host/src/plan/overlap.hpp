@@ -18,8 +18,8 @@ namespace fatlink::detail {
 void clear_unsafe_overlaps(launch_plan& plan, std::span<fatbin const> modules,
                            entry_choice const& choice);
 
-/// Whether launch `index` overlaps the one before it: it states so, and an earlier launch of this
-/// call, with `values`, is made.
+/// Whether launch `index` overlaps what is queued before it: it states so, and an earlier launch of
+/// this call, with `values`, is made, or the first launch of the plan states it, too.
 bool overlaps(launch_plan const& plan, plan_values const& values, std::size_t index);
 
 }  // namespace fatlink::detail

@@ -63,25 +63,21 @@ launch_argument read_launch_argument(json_place const& place, launch_plan const&
   place.fail_unknown("argument", name, names);
 }
 
-bool read_overlap(json_place const& place, bool is_first)
+bool read_overlap(json_place const& place)
 {
   if (!place.value().is_boolean())
     place.fail("is not true or false", "write true, or leave it out");
-  auto const overlap = place.value().get<bool>();
-  if (overlap && is_first)
-    place.fail("the first launch has no launch before it to overlap",
-               "leave it out; state it for later launches");
-  return overlap;
+  return place.value().get<bool>();
 }
 
-plan_launch read_launch(json_place const& place, launch_plan const& stated, bool is_first)
+plan_launch read_launch(json_place const& place, launch_plan const& stated)
 {
   place.check_keys({"kernel", "grid", "block", "shared", "overlap", "arguments"});
   plan_launch launch{.kernel = read_kernel(place.member("kernel")),
                      .grid = read_extent(place, "grid"),
                      .block = read_extent(place, "block")};
   if (auto const shared = place.find("shared")) launch.shared_bytes = shared->formula();
-  if (auto const overlap = place.find("overlap")) launch.overlap = read_overlap(*overlap, is_first);
+  if (auto const overlap = place.find("overlap")) launch.overlap = read_overlap(*overlap);
   for (auto const& argument : place.member("arguments").elements(limits::k_parameters))
     launch.arguments.push_back(read_launch_argument(argument, stated));
   return launch;
@@ -94,7 +90,7 @@ std::vector<plan_launch> read_launches(json_place const& plan, launch_plan const
   std::vector<plan_launch> launches;
   auto const list = plan.member("launches");
   for (auto const& place : list.elements(limits::k_plan_parts))
-    launches.push_back(read_launch(place, stated, launches.empty()));
+    launches.push_back(read_launch(place, stated));
   if (launches.empty()) list.fail("is empty", "state at least one launch");
   return launches;
 }

@@ -44,10 +44,10 @@ class look_back {
   __device__ bool is_last_of_group() const { return place_ == k_group - 1; }
   __device__ bool is_in_first_group() const { return group_ == 0; }
 
-  /// Publishes the tile's sum; by one lane.
+  /// Publishes the tile's sum, where another one can need it; by one lane.
   __device__ __forceinline__ void publish_tile(Value const& sum)
   {
-    if (!is_last_of_group()) tile_sums_[group_ * k_group + place_].publish(sum);
+    if (!is_last_of_group() && gridDim.x > 1) tile_sums_[group_ * k_group + place_].publish(sum);
   }
 
   /// The sum of the tiles before this one in its group, for a whole warp; `sum` of the tile itself
@@ -123,10 +123,13 @@ class look_back {
 
 /// The number of the block's tile, for all its threads; `shared` is in shared memory. Tiles are
 /// numbered in the order in which their blocks start, so that a block waits for blocks that run
-/// only. Waits for the launch before, which cleared the ticket.
+/// only. Waits for the launch before, which cleared the ticket and the slots; a single tile needs
+/// neither.
 __device__ __forceinline__ unsigned take_tile(unsigned* ticket, unsigned& shared)
 {
-  wait_for_last_launch();
+  start_next_launch();
+  auto const zero = wait_for_last_launch();
+  if (gridDim.x == 1) return zero;
   if (threadIdx.x == 0) shared = atomicAdd(ticket, 1U);
   __syncthreads();
   return shared;

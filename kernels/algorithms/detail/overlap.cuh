@@ -13,11 +13,16 @@ __device__ __forceinline__ void start_next_launch()
 }
 
 /// Waits for the end of the launch before; what that wrote is visible afterwards.
-__device__ __forceinline__ void wait_for_last_launch()
+/// @return 0, which the compiler does not know. It may move loads of memory that, as it is told, no
+///   one writes while the kernel runs (`__restrict__`) before the wait, but not those of an address
+///   that this was added to.
+__device__ __forceinline__ unsigned wait_for_last_launch()
 {
+  unsigned zero = 0;
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" : "+r"(zero)::"memory");
 #endif
+  return zero;
 }
 
 }  // namespace fatlink_algorithms

@@ -7,22 +7,25 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../detail/overlap.cuh"
+
 namespace fatlink_algorithms {
 
 constexpr unsigned k_map_threads = 256;
 constexpr unsigned k_at_once = 8;  ///< elements of a slice that a thread loads before it stores
 
 /// Calls map(i) for each i < n. A block takes a tile of k_map_threads * Consecutive indices.
+/// @param zero  what wait_for_last_launch returned
 /// @param map_aligned  the same for arrays that are all aligned to 16, if `is_aligned`
 /// @param map  reads by parameters of the kernel whose address nothing else looks at: only then the
 ///   compiler knows that no store changes what they point to, and loads several elements of a slice
 ///   before it stores the first one
 template <unsigned Consecutive, typename MapAligned, typename Map>
-__device__ __forceinline__ void map_tile(std::size_t n, bool is_aligned, MapAligned map_aligned,
-                                         Map map)
+__device__ __forceinline__ void map_tile(std::size_t n, unsigned zero, bool is_aligned,
+                                         MapAligned map_aligned, Map map)
 {
   constexpr unsigned k_tile = k_map_threads * Consecutive;
-  auto const tile = std::size_t{blockIdx.x} * k_tile;
+  auto const tile = std::size_t{blockIdx.x} * k_tile + zero;
   auto const first = tile + threadIdx.x;
   if (tile + k_tile > n) {
 #pragma unroll 1
@@ -44,6 +47,20 @@ __device__ __forceinline__ void* aligned(void* address)
 __device__ __forceinline__ void const* aligned(void const* address)
 {
   return __builtin_assume_aligned(address, 16);
+}
+
+/// Lets the next launch start, and waits for the one before, which may have written all that this
+/// one reads: 0, as wait_for_last_launch returns it.
+__device__ __forceinline__ unsigned begin_map()
+{
+  start_next_launch();
+  return wait_for_last_launch();
+}
+
+/// The address; what is there is read after the wait that returned `zero`.
+__device__ __forceinline__ void const* after_wait(void const* address, unsigned zero)
+{
+  return static_cast<char const*>(address) + zero;
 }
 
 /// Whether all addresses are multiples of 16.

@@ -26,8 +26,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                   std::size_t n, std::size_t share)
 {
   start_next_launch();
-  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in}, partial, n, share,
-                                                 combine_hook{});
+  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in + wait_for_last_launch()}, partial,
+                                                 n, share, combine_hook{});
 }
 
 // `in` is an array, or the partial results of the launch before, which this one overlaps.
@@ -35,6 +35,7 @@ extern "C" __global__ void __launch_bounds__(k_last_threads)
     reduce_block(fatlink_element const* in, fatlink_element* __restrict__ out, std::size_t n,
                  fatlink_element init)
 {
+  start_next_launch();
   wait_for_last_launch();
   array_source<fatlink_element, written::during> const source{in};
   reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});

@@ -12,6 +12,7 @@ extern "C" __global__ void scan_clear(slot<fatlink_element>* slots, std::size_t 
                                       unsigned* ticket)
 {
   start_next_launch();
+  wait_for_last_launch();
   clear_slots(slots, count, ticket);
 }
 

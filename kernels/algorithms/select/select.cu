@@ -11,6 +11,7 @@ extern "C" __global__ void select_clear(slot<tile_count>* slots, std::size_t siz
                                         unsigned long long* count)
 {
   start_next_launch();
+  wait_for_last_launch();
   clear_slots(slots, size, ticket);
   if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
 }

@@ -72,7 +72,7 @@ function(fatlink_write_sort_plan file)
     "passes": "@passes@"
   },
   "launches": [
-    {"kernel": "@kernel@_tiles", "grid": "n <= 8589934592 ? tiles : 4294967296", "block": 256,
+    {"kernel": "@kernel@_tiles", "grid": "n <= 8589934592 ? tiles : 4294967296", "block": 256, "overlap": true,
      "arguments": [@input@, @arrays@, "n", {"value": "passes % 2", "type": "uint32"}]}@launches@
   ],
   "computes": {"out": "sort(less, in)"@value_result@}

@@ -13,6 +13,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
     sort_tiles(fatlink_element const* in, fatlink_element* out, fatlink_element* other,
                std::size_t n, unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ sorter<no_value>::storage shared;
   sorter<no_value>(shared, keys_in{in, nullptr}, keys_out{to_other ? other : out, nullptr}, n,
                    less_hook())

@@ -14,6 +14,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
                      value* out_values, fatlink_element* other, value* other_values, std::size_t n,
                      unsigned to_other)
 {
+  wait_for_last_launch();
   __shared__ sorter<value>::storage shared;
   pairs_out const target = to_other ? pairs_out{other, other_values} : pairs_out{out, out_values};
   sorter<value>(shared, pairs_in{in, in_values}, target, n, less_hook()).sort();

@@ -24,9 +24,15 @@ struct load_hook {
   }
 };
 
+/// Waits for the launch before, which may have written `in` and `state`.
 __device__ hook_source<element, load_hook> source_of(void const* in, void const* state)
 {
-  return {in, state, {}, reinterpret_cast<std::size_t>(in) % sizeof(uint4) == 0};
+  start_next_launch();
+  auto const zero = wait_for_last_launch();
+  return {static_cast<char const*>(in) + zero,
+          static_cast<char const*>(state) + zero,
+          {},
+          reinterpret_cast<std::size_t>(in) % sizeof(uint4) == 0};
 }
 
 }  // namespace
@@ -35,7 +41,6 @@ extern "C" __global__ void __launch_bounds__(k_threads)
     transform_reduce_chunks(void const* __restrict__ in, element* __restrict__ partial,
                             std::size_t n, std::size_t share, void const* __restrict__ state)
 {
-  start_next_launch();
   reduce_chunk<shape, k_threads, reading::fast_tiles>(source_of(in, state), partial, n, share,
                                                       combine_hook{});
 }
@@ -51,6 +56,7 @@ extern "C" __global__ void __launch_bounds__(k_last_threads)
     transform_reduce_partial(element const* partial, element* __restrict__ out, std::size_t n,
                              element init)
 {
+  start_next_launch();
   wait_for_last_launch();
   array_source<element, written::during> const source{partial};
   reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});

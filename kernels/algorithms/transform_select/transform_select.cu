@@ -26,6 +26,7 @@ extern "C" __global__ void transform_select_clear(slot<tile_count>* slots, std::
                                                   unsigned* ticket, unsigned long long* count)
 {
   start_next_launch();
+  wait_for_last_launch();
   clear_slots(slots, size, ticket);
   if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
 }
@@ -33,8 +34,7 @@ extern "C" __global__ void transform_select_clear(slot<tile_count>* slots, std::
 extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     transform_select_tiles(fatlink_element const* __restrict__ in, void* __restrict__ out,
                            unsigned long long* count, std::size_t n, slot<tile_count>* slots,
-                           unsigned* ticket, void const* __restrict__ keep_state,
-                           void const* __restrict__ store_state)
+                           unsigned* ticket, void const* keep_state, void const* store_state)
 {
   using selector =
       tile_selector<fatlink_element, keep_hook,
