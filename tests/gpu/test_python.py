@@ -419,10 +419,20 @@ class Torch(Algorithms, Streams, GpuCase):
             self.skipTest("this PyTorch has no C exchange API of DLPack")
         from fatlink import _repeated
         taken = []
-        run = _repeated.Repeated.run
-        self.addCleanup(setattr, _repeated.Repeated, "run", run)
-        _repeated.Repeated.run = lambda *arguments: taken.append(run(*arguments) is not None) or (
-            None if not taken[-1] else arguments[2] if arguments[2] is not None else run(*arguments))
+        bind = _repeated._bind
+
+        def bind_and_note(*arguments):
+            run = bind(*arguments)
+
+            def noted(*given):
+                result = run(*given)
+                taken.append(result is not None)
+                return result
+            return noted
+        self.addCleanup(setattr, _repeated, "_bind", bind)
+        self.addCleanup(_repeated._calls.clear)
+        _repeated._calls.clear()
+        _repeated._bind = bind_and_note
         cases = {"reduce": (lambda x, **more: fatlink.reduce(x, **more), lambda x: x.sum()),
                  "scan": (lambda x, **more: fatlink.scan(x, **more), lambda x: x.cumsum(0)),
                  "map": (lambda x, **more: fatlink.map(x, op="square", **more), torch.square),
@@ -457,6 +467,7 @@ class Torch(Algorithms, Streams, GpuCase):
         self.assertTrue(torch.equal(fatlink.map(table, table, op="add"), table + table))
         self.assertEqual(taken, [True])
         sums = torch.empty_like(table)
+        fatlink.map(table, table, op="add", out=sums)
         version = sums._version
         taken.clear()
         fatlink.map(table, table, op="add", out=sums)

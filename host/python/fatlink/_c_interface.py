@@ -74,13 +74,15 @@ Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64)
                    ("element_bytes", c_size_t), ("scalar", c_int32), ("reserved", c_int32))
 ArrayExchange = _struct("fatlink_array_exchange", ("api", c_void_p), ("release", c_void_p), ("acquire", c_void_p),
                         ("clear", c_void_p), ("dimensions", c_int32), ("reserved", c_int32))
+ObjectCall = _struct("fatlink_object_call", ("plan", c_void_p), ("exchange", c_void_p), ("arguments", c_void_p), ("count", c_size_t),
+                     ("objects", c_void_p))
 PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
                       ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
                       ("library_input", c_void_p))
 
 STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, MemoryPool, FindingStruct, ImageInfo,
            HookStruct, LaunchShape, LinkerSettings, LinkOptions, LiveSettings, SwapReportStruct, PlanArgumentStruct, Argument,
-           ArrayExchange, PlanRequest]
+           ArrayExchange, ObjectCall, PlanRequest]
 
 UNKNOWN_COUNT = 2**64 - 1
 CANCELLED = 10  # a fatlink_error_kind
@@ -118,7 +120,7 @@ PROTOTYPES = {
     "buffer_write": "ppzpzp", "buffer_write_now": "ppzpz", "buffer_read": "ppzpzp", "buffer_read_now": "ppzpz",
     "buffer_fill": "ppbp",
     "plan_prepare": "ppppp", "plan_name": "sp", "plan_image": "pp", "plan_argument_count": "zp", "plan_get_argument": "ppzp",
-    "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_run_objects": "ppppzp",
+    "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_run_objects": "pp",
     "plan_bind": "pppzuzp",
     "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
 }

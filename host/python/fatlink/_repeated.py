@@ -6,7 +6,7 @@ import ctypes
 import sys
 
 from . import _forks, _settings
-from ._c_interface import ArrayExchange, c, error_of
+from ._c_interface import ArrayExchange, ObjectCall, c, error_of
 from ._prepared import Slot, Value
 from ._operator_keys import is_source
 from ._views import HOST, View
@@ -17,60 +17,13 @@ _calls: dict = {}
 class Repeated:
     """A call of an algorithm, by its operator, link mode and device, and the types and the place of its arrays."""
 
-    __slots__ = ("key", "exchange", "prepared", "handle", "arguments", "places", "result", "keeps_shape", "dtype", "mark_written",
-                 "may_be_conj", "spare", "keeps", "settings")
+    __slots__ = ("key", "exchange", "settings", "run")
 
     def __init__(self, key, exchange):
         self.key = key
         self.exchange = exchange
         self.settings = _generation[0]
-        self.prepared = None
-
-    def run(self, arrays, out):
-        """Queues the call: `out`, or a new array of results. None: nothing was done."""
-        if self.prepared is None:
-            return None
-        for array in arrays:
-            if self.is_special(array):
-                return None
-        if out is None:
-            result = self.make(arrays[0])
-        elif self.is_special(out) or not self.keeps_shape and out.numel() != 1:
-            return None
-        else:
-            result = out
-        try:
-            objects, address = self.spare.pop()
-        except IndexError:
-            objects = (ctypes.c_void_p * len(self.arguments.items))()
-            address = ctypes.addressof(objects)
-        for place, array in zip(self.places, arrays):
-            objects[place] = id(array)
-        objects[self.result] = id(result)
-        error = c.plan_run_objects(self.handle, self.exchange, self.arguments.address, len(objects), address)
-        self.spare.append((objects, address))
-        if error is not None:
-            if c.error_get_kind(error) != _USAGE:
-                raise error_of(error)
-            c.error_free(error)
-            return None
-        if out is not None:
-            self.mark_written(out)
-        return result
-
-    def is_special(self, array):
-        """Whether an array has what DLPack does not tell, or is a part of memory that was freed."""
-        try:
-            return array.requires_grad or array.is_neg() or self.may_be_conj and array.is_conj() or (
-                array.storage_offset() != 0 and array.untyped_storage().nbytes() == 0)
-        except RuntimeError:  # sparse, or traced by vmap: it has no storage
-            return True
-
-    def make(self, like):
-        torch = sys.modules["torch"]
-        if self.keeps_shape:
-            return torch.empty_like(like, dtype=self.dtype)
-        return torch.empty((), dtype=self.dtype, device=like.device)
+        self.run = _nothing
 
     def learn(self, prepared, names, entries, arrays, result):
         """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: that of the results."""
@@ -80,43 +33,119 @@ class Repeated:
         for name, entry in zip(names, entries):
             if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
                 return
-        self.arguments = Slot(names, prepared._encoded)
-        for item, entry in zip(self.arguments.items, entries):
+        slot = Slot(names, prepared._encoded)
+        for item, entry in zip(slot.items, entries):
             if entry.__class__ is Value:
                 item.value = entry.address
             elif entry.__class__ is not View:  # a state that is not given
                 item.count = 0
-        self.keeps = [entry for entry in entries if entry.__class__ is Value]
-        self.places = [entries.index(array) for array in arrays]
-        self.result = entries.index(result)
-        self.keeps_shape = tuple(result.shape) == tuple(arrays[0].shape) and algorithm != "reduce"
-        self.dtype = result.array.dtype
-        self.mark_written = result.kind.mark_written
-        self.may_be_conj = self.dtype.is_complex or any(array.array.dtype.is_complex for array in arrays)
-        self.spare = []
-        self.handle = prepared.handle  # an integer, which ctypes passes faster than the object
-        self.prepared = prepared
+        has_one_result = algorithm == "reduce" or tuple(result.shape) != tuple(arrays[0].shape)
+        self.run = _bind(_Calls(prepared, self.exchange, slot, [entry for entry in entries if entry.__class__ is Value]),
+                         [entries.index(array) for array in arrays], entries.index(result), has_one_result,
+                         _maker(arrays[0].array, has_one_result, result.array.dtype), result.kind.increment_version,
+                         any(entry.array.dtype.is_complex for entry in (*arrays, result)))
         _calls[self.key] = self
+
+
+class _Calls:
+    """The memory of calls of the C interface that name the same arguments: each is used by one thread at a time."""
+
+    def __init__(self, prepared, exchange, slot, values):
+        self.keeps = prepared, slot, values
+        self.names = {"plan": prepared.handle, "exchange": exchange, "arguments": slot.address, "count": len(slot.items)}
+        self.spare = []
+
+    def make(self):
+        """The objects of a call, and the address of its struct."""
+        objects = (ctypes.c_void_p * self.names["count"])()
+        struct = ObjectCall(**self.names, objects=ctypes.addressof(objects))
+        return objects, ctypes.addressof(struct), struct
+
+
+def _nothing(arrays, out):
+    """Of a call that was not made yet."""
+
+
+def _is_special(array):
+    """Whether an array has what DLPack does not tell, or is a part of memory that was freed."""
+    return array.requires_grad or array.is_neg() or array.is_conj() or array.storage_offset() and not array.untyped_storage().nbytes()
+
+
+def _bind(calls, places, result_place, has_one_result, make, mark_written, may_be_conj):
+    """The function that makes a call again. What it uses are variables of its own, and the first array is not looked at in a loop,
+    because all of this takes time beside a launch. `places`: of the arrays among the arguments."""
+    place, *more = places
+    looks_at_all = more or may_be_conj
+    run_objects, spare = c.plan_run_objects, calls.spare
+
+    def run(arrays, out):
+        """Queues the call: `out`, or a new array of results. None: nothing was done."""
+        first = arrays[0]
+        try:
+            if first.requires_grad or first.is_neg() or first.storage_offset() and not first.untyped_storage().nbytes():
+                return None
+            if out is not None and (out.requires_grad or out.is_neg() or out.storage_offset() and not out.untyped_storage().nbytes()
+                                    or has_one_result and out.numel() != 1):
+                return None
+            if looks_at_all and any(_is_special(array) for array in (*arrays, first if out is None else out)):
+                return None
+        except RuntimeError:  # traced by vmap: it has no storage
+            return None
+        result = make(first) if out is None else out
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = calls.make()
+        objects, address, _ = memory
+        objects[place] = id(first)
+        if more:
+            for other_place, array in zip(more, arrays[1:]):
+                objects[other_place] = id(array)
+        objects[result_place] = id(result)
+        error = run_objects(address)
+        spare.append(memory)
+        if error is not None:
+            if c.error_get_kind(error) != _USAGE:
+                raise error_of(error)
+            c.error_free(error)
+            return None
+        if out is not None:
+            mark_written(out)
+        return result
+    return run
+
+
+def _maker(source, has_one_result, dtype):
+    """The function that makes an array for results from the first array of a call: of its shape, or without dimensions. PyTorch makes
+    one like another in half the time that it takes for one of a stated type and device."""
+    torch = sys.modules["torch"]
+    if has_one_result:
+        model = torch.empty((), dtype=dtype, device=source.device)
+        return lambda first: torch.empty_like(model)
+    if dtype is source.dtype:
+        return torch.empty_like
+    return lambda first: torch.empty_like(first, dtype=dtype)
 
 
 def find(algorithm, op, mode, device, arrays, out, dimensions=0):
     """The call of this kind, which may not have been made yet; None where such calls cannot be repeated. `dimensions`: as of a
     fatlink_array_exchange."""
     first = arrays[0]
-    if op.__class__ is not str or (exchanges := _exchanges.get(first.__class__)) is None:
-        return None
-    if out is not None and out.__class__ is not first.__class__:
+    array_class = first.__class__
+    if array_class not in _exchanges or out is not None and out.__class__ is not array_class:
         return None
     key = algorithm, op, mode, device, first.get_device(), first.dtype, None if out is None else out.dtype
     if len(arrays) > 1:
-        if any(array.__class__ is not first.__class__ for array in arrays):
+        if any(array.__class__ is not array_class for array in arrays):
             return None
         key = (*key, *[array.dtype for array in arrays[1:]])
     try:
-        call = _calls.get(key)
-    except TypeError:  # a mode that is no text
+        return _calls[key]
+    except KeyError:
+        pass
+    except TypeError:  # an operator or mode that is no text
         return None
-    return call if call is not None else Repeated(key, exchanges[dimensions]) if key[4] != HOST else None
+    return Repeated(key, _exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
 
 
 _exchanges: dict = {}  # by class, its fatlink_array_exchanges by `dimensions`

@@ -128,15 +128,14 @@ fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* stream,
   });
 }
 
-fatlink_error* fatlink_plan_run_objects(fatlink_plan const* plan,
-                                        fatlink_array_exchange const* exchange,
-                                        fatlink_argument const* arguments, size_t count,
-                                        void* const* objects)
+fatlink_error* fatlink_plan_run_objects(fatlink_object_call const* call)
 {
   return guarded([&] {
-    auto const& prepared = required(plan, "plan");
-    array_exchange arrays(exchange, prepared.ordinal);
-    argument_list const given(arguments, count, &prepared.plan.plan(), arrays, objects);
+    auto const made = required_struct(call, "call");
+    auto const& prepared = required(made.plan, "call.plan");
+    array_exchange arrays(made.exchange, prepared.ordinal);
+    argument_list const given(made.arguments, made.count, &prepared.plan.plan(), arrays,
+                              made.objects);
     auto const stream = arrays.current_stream();
     array_exchange::unlocked const others_run(arrays);
     prepared.plan.run(stream, given.span());

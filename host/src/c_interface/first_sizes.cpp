@@ -25,6 +25,7 @@ static_assert(k_first_size<fatlink_swap_report> == 48);
 static_assert(k_first_size<fatlink_plan_argument> == 56);
 static_assert(k_first_size<fatlink_argument> == 56);
 static_assert(k_first_size<fatlink_array_exchange> == 48);
+static_assert(k_first_size<fatlink_object_call> == 48);
 static_assert(k_first_size<fatlink_plan_request> == 40);
 
 }  // namespace fatlink::c

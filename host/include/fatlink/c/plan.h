@@ -88,6 +88,18 @@ typedef struct fatlink_array_exchange {
   int32_t reserved;       /**< 0 */
 } fatlink_array_exchange;
 
+/** A call with arrays of Python. `objects[i]`, where it is not NULL, is the PyObject for
+    arguments[i], of whose members only `name` and `scalar`, a number type (not BYTES or RECORD), are
+    looked at. */
+typedef struct fatlink_object_call {
+  size_t size;                            /**< sizeof(fatlink_object_call) */
+  fatlink_plan const* plan;               /**< prepared for a GPU */
+  fatlink_array_exchange const* exchange; /**< of the class of all objects */
+  fatlink_argument const* arguments;      /**< as of fatlink_plan_run */
+  size_t count;                           /**< entries of `arguments` and of `objects` */
+  void* const* objects;                   /**< borrowed references; NULL: the argument itself */
+} fatlink_object_call;
+
 /** What to prepare. */
 typedef struct fatlink_plan_request {
   size_t size;                            /**< sizeof(fatlink_plan_request) */
@@ -131,16 +143,12 @@ FATLINK_C_API fatlink_error* fatlink_plan_scratch_bytes(fatlink_plan const* plan
 FATLINK_C_API fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* stream,
                                               fatlink_argument const* arguments, size_t count,
                                               uint64_t scratch, size_t scratch_bytes);
-/** As fatlink_plan_run, with arrays of Python, on the current stream of their framework:
-    `objects[i]`, where it is not NULL, is the PyObject for arguments[i], of whose members only
-    `name` and `scalar`, a number type (not BYTES or RECORD), are looked at. Arrays may be longer
-    than the plan needs, as those of fatlink_plan_run. The plan was prepared for a GPU. The caller
-    holds the GIL and a reference to each array. What is not in the array's address, shape and type
-    is not checked, such as whether autograd follows it. Errors: usage, file, device. */
-FATLINK_C_API fatlink_error* fatlink_plan_run_objects(fatlink_plan const* plan,
-                                                      fatlink_array_exchange const* exchange,
-                                                      fatlink_argument const* arguments,
-                                                      size_t count, void* const* objects);
+/** As fatlink_plan_run, with arrays of Python, on the current stream of their framework. Arrays may
+    be longer than the plan needs, as those of fatlink_plan_run. The caller holds the GIL and a
+    reference to each array. What is not in the array's address, shape and type is not checked, such
+    as whether autograd follows it. One parameter, because ctypes takes time for each.
+    Errors: usage, file, device. */
+FATLINK_C_API fatlink_error* fatlink_plan_run_objects(fatlink_object_call const* call);
 /** The same call, to be run many times. Of a plan with scratch arrays, `scratch` is given.
     Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_plan_bind(fatlink_plan const* plan,
