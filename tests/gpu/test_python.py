@@ -6,6 +6,7 @@ import ctypes
 import importlib.util
 import os
 import threading
+import traceback
 import unittest
 from types import SimpleNamespace
 
@@ -412,6 +413,38 @@ class Torch(Algorithms, Streams, GpuCase):
         device.limit_memory_pool(0)
         call_all()
         self.assertEqual(device.memory_pool["reserved"], 0)
+
+    def test_memory_stays_flat_over_many_calls(self):
+        torch, device = self.arrays.torch, fatlink.open_device("gpu")
+        arrays = [torch.rand(count, device="cuda") for count in (1, 1000, 4097, 65_536, 1_000_003)]
+
+        def work(stream, calls, failures):
+            try:
+                with torch.cuda.stream(stream):
+                    for call in range(calls):
+                        array = arrays[call % len(arrays)]
+                        result = (fatlink.scan, fatlink.reduce, fatlink.sort)[call % 3](array)
+                    stream.synchronize()
+                self.assertGreater(result.numel(), 0)
+            except BaseException:  # the test reports what a thread raises
+                failures.append(traceback.format_exc())
+
+        def run(calls):
+            failures = []
+            threads = [threading.Thread(target=work, args=(stream, calls, failures)) for stream in streams]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(failures, [])
+            return device.memory_pool, torch.cuda.mem_get_info()[0]
+        streams = [torch.cuda.Stream() for _ in range(2)]
+        pool, free = run(300)
+        later, later_free = run(50_000)
+        self.assertEqual(later["used"], 0)
+        step = 64 << 20  # what the driver adds to a pool at a time, and what PyTorch's own allocator does
+        self.assertLessEqual(later["reserved"], pool["reserved"] + step)
+        self.assertGreater(later_free, free - 2 * step)
 
     def test_repeated_calls_read_each_array_anew(self):
         torch = self.arrays.torch

@@ -11,10 +11,9 @@ namespace fatlink_algorithms {
 constexpr unsigned k_scan_threads = FATLINK_ELEMENT_BYTES == 32 ? 256 : 512;
 constexpr unsigned k_scan_blocks = 2;  // of a multiprocessor; sm_75 runs 1,024 threads
 
-/// Rows of a thread, so that its registers hold the elements, each of less than 4 bytes in one.
+/// Rows of a thread, so that its registers hold the elements.
 constexpr unsigned scan_rows(unsigned bytes, bool is_exclusive)
 {
-  if (bytes == 1) return 2;
   if (bytes != 4 && bytes != 8) return 4;
   return is_exclusive ? 7 : 8;
 }
