@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped libraries of algorithms by `fatlink run`: every operator is verified by its reference."""
+import json
+import re
 import struct
 import unittest
 
-from fatlink_cli import CliTest
+from fatlink_cli import SHARE, CliTest
 from plan_case import PlanTest, npy
 from run_tests import long_test
 
@@ -160,6 +162,37 @@ class Lists(CliTest):
         fatbins = self.fatlink_json("list", "--kind", "library")["fatbins"]
         summaries = [entry["summary"] for entry in fatbins if entry["name"] != "apply_transform"]
         self.assertEqual(len(summaries), len(set(summaries)))
+
+
+class Overlaps(CliTest):
+    """What a compiler makes of the kernels that begin before what is queued before them has ended."""
+    OPERATORS = {"map1": "scale_add", "map2": "subtract_int16", "map3": "multiply_add", "reduce_4": "add_float", "reduce_16": "multiply_matrices",
+                 "transform_reduce_4": "sum_squares", "scan_4": "add_float", "exclusive_scan_4": "add_float", "select_4": "positive_float",
+                 "partition_4": "positive_float", "transform_select_4": "halves_of_positive", "sort_4": "less_float",
+                 "sort_pairs_4": "less_float", "segmented_reduce_4": "add_float", "histogram_4": "uniform_bins"}
+    MEMORY = re.compile(r"^\s+(?:@!?%p\d+ )?((?:ld|st|atom|red)\.(?!param|shared|local)\S*)", re.MULTILINE)
+
+    def kernels(self, library, transform):
+        """The text of each kernel of a link for sm_90 as PTX."""
+        self.fatlink("link", "--target", "sm_90", "--emit", "ptx", "-o", "out.ptx", library, transform)
+        return dict(re.findall(r"\.entry (\w+)\(.*?^\{(.*?)^\}", (self.folder / "out.ptx").read_text(), re.MULTILINE | re.DOTALL))
+
+    def test_no_kernel_touches_memory_before_it_waits(self):
+        for library, transform in self.OPERATORS.items():
+            launches = json.loads((SHARE / f"{library}.json").read_text())["launches"]
+            if not launches[0].get("overlap"):
+                continue
+            kernels = self.kernels(library, transform)
+            for name in {launch["kernel"] for launch in launches if launch.get("overlap")}:
+                with self.subTest(library=library, kernel=name):
+                    before = kernels[name].split("griddepcontrol.wait", 1)
+                    self.assertEqual(len(before), 2)
+                    self.assertEqual(self.MEMORY.findall(before[0]), [])
+
+    def test_loads_of_neighbors_are_joined(self):
+        kernel = self.kernels("map1", "scale_add")["map1_by_4"]
+        self.assertIn("ld.global.v4.f32", kernel)
+        self.assertIn("st.global.v4.f32", kernel)
 
 
 if __name__ == "__main__":

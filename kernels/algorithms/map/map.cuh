@@ -25,7 +25,7 @@ __device__ __forceinline__ void map_tile(std::size_t n, unsigned zero, bool is_a
                                          MapAligned map_aligned, Map map)
 {
   constexpr unsigned k_tile = k_map_threads * Consecutive;
-  auto const tile = std::size_t{blockIdx.x} * k_tile + zero;
+  auto const tile = std::size_t{blockIdx.x + zero} * k_tile;  // a multiple, so that loads are joined
   auto const first = tile + threadIdx.x;
   if (tile + k_tile > n) {
 #pragma unroll 1
@@ -55,12 +55,6 @@ __device__ __forceinline__ unsigned begin_map()
 {
   start_next_launch();
   return wait_for_last_launch();
-}
-
-/// The address; what is there is read after the wait that returned `zero`.
-__device__ __forceinline__ void const* after_wait(void const* address, unsigned zero)
-{
-  return static_cast<char const*>(address) + zero;
 }
 
 /// Whether all addresses are multiples of 16.

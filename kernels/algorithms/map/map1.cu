@@ -13,10 +13,8 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
                                              std::size_t n, void const* __restrict__ state,
                                              void const* __restrict__ slice)
 {
-  auto const zero = begin_map();
-  state = after_wait(state, zero);
   map_tile<Consecutive>(
-      n, zero, are_aligned(out, in),
+      n, begin_map(), are_aligned(out, in),
       [=](std::size_t i) { map_element(aligned(out), aligned(in), i, state); },
       [=](std::size_t i) { map_element(out, slice, i, state); });
 }

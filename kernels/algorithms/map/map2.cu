@@ -15,10 +15,8 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
                                              void const* __restrict__ slice1,
                                              void const* __restrict__ slice2)
 {
-  auto const zero = begin_map();
-  state = after_wait(state, zero);
   map_tile<Consecutive>(
-      n, zero, are_aligned(out, in1, in2),
+      n, begin_map(), are_aligned(out, in1, in2),
       [=](std::size_t i) { map_element(aligned(out), aligned(in1), aligned(in2), i, state); },
       [=](std::size_t i) { map_element(out, slice1, slice2, i, state); });
 }

@@ -17,10 +17,8 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
                                              void const* __restrict__ slice2,
                                              void const* __restrict__ slice3)
 {
-  auto const zero = begin_map();
-  state = after_wait(state, zero);
   map_tile<Consecutive>(
-      n, zero, are_aligned(out, in1, in2, in3),
+      n, begin_map(), are_aligned(out, in1, in2, in3),
       [=](std::size_t i) {
         map_element(aligned(out), aligned(in1), aligned(in2), aligned(in3), i, state);
       },

@@ -30,7 +30,7 @@ __device__ hook_source<element, load_hook> source_of(void const* in, void const*
   start_next_launch();
   auto const zero = wait_for_last_launch();
   return {static_cast<char const*>(in) + zero,
-          static_cast<char const*>(state) + zero,
+          state,
           {},
           reinterpret_cast<std::size_t>(in) % sizeof(uint4) == 0};
 }
