@@ -26,6 +26,7 @@ void evaluate(detail::plan_formulas const& formulas, std::array<std::int64_t, 2>
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i) sizes.push_back(numbers[i % 2]);
   detail::device_facts const facts{
       .multiprocessors = 132,
+      .shared_memory = 232448,
       .element_bytes = 8,
       .occupancy = [](std::string const&, unsigned threads, std::size_t) {
         return static_cast<std::int64_t>(2048 / threads);

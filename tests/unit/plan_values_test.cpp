@@ -20,6 +20,7 @@ namespace {
 detail::device_facts gpu_facts()
 {
   return {.multiprocessors = 132,
+          .shared_memory = 232448,
           .element_bytes = 4,
           .occupancy = [](std::string const&, unsigned, std::size_t) { return 4; }};
 }
@@ -235,6 +236,13 @@ TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
                              "a block of reduce_tiles with 512 threads");
 }
 
+TEST(PlanValues, UsesTheSharedMemoryOfTheDevice)
+{
+  auto const formulas = plan_text::formulas({{"/launches/0/shared", "min(n, shared_memory)"}});
+  EXPECT_EQ(values_for(formulas, 100).launches[0].shared_bytes, 100U);
+  EXPECT_EQ(values_for(formulas, 1'000'000).launches[0].shared_bytes, 232448U);
+}
+
 TEST(PlanValues, OfArraysThatDependOnTheDeviceAreNotComputedWithoutIt)
 {
   // A grid that no device has does not matter.
@@ -242,5 +250,8 @@ TEST(PlanValues, OfArraysThatDependOnTheDeviceAreNotComputedWithoutIt)
       {{"/arguments/0/count", "blocks"}, {"/launches/0/grid", "1 / (multiprocessors - 1)"}});
   auto const values = compute_without_device(formulas, std::vector<std::int64_t>{100000, 480, 640});
   EXPECT_TRUE(values.extents[0].empty()) << "blocks needs the occupancy";
+  auto const of_memory = plan_text::formulas({{"/arguments/0/count", "shared_memory"}});
+  EXPECT_TRUE(
+      compute_without_device(of_memory, std::vector<std::int64_t>{1, 480, 640}).extents[0].empty());
   EXPECT_EQ(values.extents[1], (std::vector<std::size_t>{480, 640}));
 }

@@ -59,7 +59,8 @@ std::vector<std::string> list_names(formula_symbols const& symbols, std::string_
   auto const similar = nearest(list_names(symbols, call), name);
   auto const* const hint = call == "occupancy" ? "name the kernel of a launch of this plan"
                            : call == "sizeof"  ? "name an argument or a type"
-                                               : "use a size, a name in \"let\" or multiprocessors";
+                                              : "use a size, a name in \"let\", multiprocessors or "
+                                                "shared_memory";
   throw formula_error(
       detail::format("unknown name {}", printable_line(key_of(call, name))),
       similar.empty() ? hint : detail::format("did you mean {}?", key_of(call, similar)));

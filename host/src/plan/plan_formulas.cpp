@@ -46,6 +46,7 @@ class formula_reader {
   void name_values()
   {
     add_value("multiprocessors");
+    add_value("shared_memory");
     add_value("sizeof(element)");
     for (std::size_t i = 0; i < plan_.arguments.size(); ++i)
       if (plan_.arguments[i].role == argument_role::size) {

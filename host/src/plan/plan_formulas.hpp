@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formulas of a launch plan, parsed, in the order in which their values are computed. The
-// values are numbered: the multiprocessors, the bytes of an element, the sizes, the lets, and the
-// occupancy of each kernel. Threads: immutable after construction.
+// values are numbered: the multiprocessors, the shared memory of a block, the bytes of an element,
+// the sizes, the lets, and the occupancy of each kernel. Threads: immutable after construction.
 #pragma once
 
 #include <array>
@@ -31,8 +31,9 @@ struct plan_formulas {
   explicit plan_formulas(launch_plan stated);
 
   static constexpr std::size_t k_multiprocessors = 0;
-  static constexpr std::size_t k_element_bytes = 1;
-  static constexpr std::size_t k_first_size = 2;
+  static constexpr std::size_t k_shared_memory = 1;
+  static constexpr std::size_t k_element_bytes = 2;
+  static constexpr std::size_t k_first_size = 3;
 
   [[nodiscard]] std::size_t first_let() const noexcept { return k_first_size + sizes.size(); }
   [[nodiscard]] std::size_t first_occupancy() const noexcept { return first_let() + lets.size(); }

@@ -34,6 +34,7 @@ std::vector<bool> values_of_device(plan_formulas const& formulas)
 {
   std::vector<bool> marked(formulas.names.size());
   marked[plan_formulas::k_multiprocessors] = true;
+  marked[plan_formulas::k_shared_memory] = true;
   for (auto const index : formulas.order)
     marked[index] = index >= formulas.first_occupancy() ||
                     uses_any(formulas.lets[index - formulas.first_let()], marked);
@@ -224,6 +225,7 @@ void compute_values(plan_formulas const& formulas, std::span<std::int64_t const>
   check_element(formulas, facts);
   resize(formulas, result);
   result.values[plan_formulas::k_multiprocessors] = facts.multiprocessors;
+  result.values[plan_formulas::k_shared_memory] = facts.shared_memory;
   result.values[plan_formulas::k_element_bytes] = facts.element_bytes;
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     result.values[plan_formulas::k_first_size + i] = sizes[i];

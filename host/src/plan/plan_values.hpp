@@ -18,6 +18,7 @@ namespace fatlink::detail {
 /// What formulas may use beside sizes.
 struct device_facts {
   std::int64_t multiprocessors = 1;
+  std::int64_t shared_memory = 0;  ///< bytes that a block can have
   std::int64_t element_bytes = 0;  ///< of the type that the transform binds; 0: none
   /// How many blocks of `threads` threads and `shared_bytes` of dynamic shared memory a
   /// multiprocessor runs at a time. Called once for each kernel whose occupancy the plan uses, in
@@ -61,7 +62,8 @@ plan_values compute_values(plan_formulas const& formulas, std::span<std::int64_t
                            device_facts const& facts);
 
 /// The extents and counts of the arrays that depend on sizes only. Of an array that depends on the
-/// device, by `multiprocessors` or `occupancy`, the extents are empty; nothing else is computed.
+/// device, by `multiprocessors`, `shared_memory` or `occupancy`, the extents are empty; nothing
+/// else is computed.
 /// @throws file_error, usage_error as compute_values.
 plan_values compute_without_device(plan_formulas const& formulas,
                                    std::span<std::int64_t const> sizes);

@@ -12,8 +12,9 @@ namespace fatlink::detail {
 namespace {
 
 constexpr std::size_t k_most_fields = 4096;  // of one byte each, as large as a struct may be
-constexpr std::array k_taken_names{
-    "min", "max", "ceil", "sizeof", "occupancy", "multiprocessors", "element", "index"};
+constexpr std::array k_taken_names{"min",           "max",       "ceil",
+                                   "sizeof",        "occupancy", "multiprocessors",
+                                   "shared_memory", "element",   "index"};
 
 std::vector<std::string> number_names()
 {

@@ -10,17 +10,16 @@
 
 namespace fatlink_algorithms {
 
-/// Counts element `item` in one of `copies` histograms of shared memory, that of the lane or warp.
-/// Bins from `bins` on are not counted.
-template <unsigned Copies>
+/// Counts in shared memory: only the `bins` bins from `first` on.
 struct shared_bins {
   unsigned* counts;
+  unsigned first;
   unsigned bins;
-  unsigned copy;
 
   __device__ __forceinline__ void add(unsigned bin) const
   {
-    if (bin < bins) atomicAdd(counts + bin * Copies + copy, 1U);
+    auto const place = bin - first;  // of a bin before the first one more than any number of bins
+    if (place < bins) atomicAdd(counts + place, 1U);
   }
 };
 
@@ -112,28 +111,24 @@ __device__ __forceinline__ void count_elements(array_source<Element> const& sour
       bins.add(bin_of(source.in[i]));
 }
 
-/// Adds the histogram of the block's elements to `counts`. Dynamic shared memory: bins * Copies
-/// unsigned integers; a block sees less than 2^32 elements.
-template <unsigned Copies, bool ByLane, unsigned Vectors, unsigned Threads, typename Element,
-          typename Count, typename BinOf>
+/// Adds the histogram of the block's elements to `counts`: of the `width` bins of its row of the
+/// grid, fewer in the last row. Dynamic shared memory: `width` unsigned integers; a block sees less
+/// than 2^32 elements.
+template <unsigned Vectors, unsigned Threads, typename Element, typename Count, typename BinOf>
 __device__ __forceinline__ void histogram_in_shared(array_source<Element> const& source,
                                                     Count* counts, std::size_t n, unsigned bins,
-                                                    BinOf bin_of)
+                                                    unsigned width, BinOf bin_of)
 {
   extern __shared__ unsigned block_counts[];
-  for (auto k = threadIdx.x; k < bins * Copies; k += Threads) block_counts[k] = 0;
+  auto const first = blockIdx.y * width;
+  auto const size = first < bins ? min(bins - first, width) : 0;
+  for (auto k = threadIdx.x; k < size; k += Threads) block_counts[k] = 0;
   __syncthreads();
-  auto const copy = ByLane ? threadIdx.x % Copies : threadIdx.x / k_warp % Copies;
-  count_elements<Vectors, Threads>(source, n, shared_bins<Copies>{block_counts, bins, copy},
-                                   bin_of);
+  count_elements<Vectors, Threads>(source, n, shared_bins{block_counts, first, size}, bin_of);
   wait_for_last_launch();  // it clears the counts
   __syncthreads();
-  for (auto bin = threadIdx.x; bin < bins; bin += Threads) {
-    unsigned sum = 0;
-#pragma unroll
-    for (unsigned k = 0; k < Copies; ++k) sum += block_counts[bin * Copies + k];
-    if (sum != 0) atomicAdd(counts + bin, Count{sum});
-  }
+  for (auto k = threadIdx.x; k < size; k += Threads)
+    if (auto const count = block_counts[k]; count != 0) atomicAdd(counts + first + k, Count{count});
 }
 
 }  // namespace fatlink_algorithms

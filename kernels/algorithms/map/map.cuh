@@ -25,7 +25,8 @@ __device__ __forceinline__ void map_tile(std::size_t n, unsigned zero, bool is_a
                                          MapAligned map_aligned, Map map)
 {
   constexpr unsigned k_tile = k_map_threads * Consecutive;
-  auto const tile = std::size_t{blockIdx.x + zero} * k_tile;  // a multiple, so that loads are joined
+  auto const tile =
+      std::size_t{blockIdx.x + zero} * k_tile;  // a multiple, so that loads are joined
   auto const first = tile + threadIdx.x;
   if (tile + k_tile > n) {
 #pragma unroll 1

@@ -89,8 +89,8 @@ typedef struct fatlink_array_exchange {
 } fatlink_array_exchange;
 
 /** A call with arrays of Python. `objects[i]`, where it is not NULL, is the PyObject for
-    arguments[i], of whose members only `name` and `scalar`, a number type (not BYTES or RECORD), are
-    looked at. */
+    arguments[i], of whose members only `name` and `scalar`, a number type (not BYTES or RECORD),
+   are looked at. */
 typedef struct fatlink_object_call {
   size_t size;                            /**< sizeof(fatlink_object_call) */
   fatlink_plan const* plan;               /**< prepared for a GPU */
