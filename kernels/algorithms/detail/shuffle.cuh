@@ -44,6 +44,15 @@ __device__ __forceinline__ Element shuffle_up(Element value, unsigned delta)
   return value;
 }
 
+/// `value` of lane `lane`.
+template <typename Element>
+__device__ __forceinline__ Element shuffle_from(Element value, unsigned lane)
+{
+  for (auto& word : value.words)
+    word = __shfl_sync(k_all_lanes, static_cast<unsigned>(word), static_cast<int>(lane));
+  return value;
+}
+
 /// `a` if `condition`, else `b`, without a branch.
 template <typename Element>
 __device__ __forceinline__ Element select(bool condition, Element a, Element const& b)
