@@ -4,31 +4,9 @@
 
 #include "../detail/block_fold.cuh"
 #include "segmented_reduce.cuh"
+#include "segments.cuh"
 
 namespace fatlink_algorithms {
-
-/// Ranges that the warps of a block leave for the whole block: at most `Capacity`.
-template <unsigned Capacity>
-struct block_ranges {
-  struct range {
-    std::size_t key;
-    std::size_t first;
-    std::size_t last;
-  };
-  range ranges[Capacity];
-  unsigned count;
-
-  __device__ __forceinline__ void clear()
-  {
-    if (threadIdx.x == 0) count = 0;
-    __syncthreads();
-  }
-
-  __device__ __forceinline__ void add(std::size_t key, std::size_t first, std::size_t last)
-  {
-    ranges[atomicAdd(&count, 1)] = {key, first, last};
-  }
-};
 
 /// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
 /// The number of warps is a power of two.
@@ -99,47 +77,64 @@ __device__ __forceinline__ void reduce_segment_by_block(segments<Element, Combin
 template <typename Element>
 using open_source = array_source<Element, written::during>;
 
-/// Combines what chunks first to last - 1 have open, and the tail of chunk `last`.
+constexpr unsigned k_walked_chunks = 8;  // that one lane combines
+
+/// Closes the segment that chunk `first` opens, if it ends in one of the k_walked_chunks after it.
+/// Returns false if it does not.
 template <typename Element, typename Combine>
-__device__ __forceinline__ void close_segment(segments<Element, Combine> const& x,
+__device__ __forceinline__ bool close_by_lane(segments<Element, Combine> const& x,
+                                              std::size_t chunks,
                                               chunk_results<Element> const& results,
-                                              std::size_t first, std::size_t last,
-                                              Element const& total)
+                                              std::size_t first)
 {
-  auto const closed =
-      (results.record[last] & k_has_tail) != 0 ? x.combine(total, results.tail[last]) : total;
-  x.store(ended_segments(results.record[first]), closed);
+  auto const record = results.record[first];
+  auto const far = results.record[min(first + k_walked_chunks, chunks - 1)];
+  auto next = results.record[min(first + 1, chunks - 1)];
+  if ((record & k_opens) == 0) return true;
+  auto const segment = ended_segments(record);
+  if (ended_segments(far) <= segment) return false;
+  auto total = results.open[first];
+  auto chunk = first + 1;
+  for (; ended_segments(next) <= segment; next = results.record[++chunk])
+    total = x.combine(total, results.open[chunk]);
+  if ((next & k_has_tail) != 0) total = x.combine(total, results.tail[chunk]);
+  x.store(segment, total);
+  return true;
 }
 
-/// The segments that the block's 32 chunks open. Each segment that is in few chunks is combined by
-/// a warp, others by the block.
+/// Closes the segment that chunk `first` opens, by the block.
+template <typename Shape, unsigned Threads, typename Element, typename Combine>
+__device__ __forceinline__ void close_by_block(segments<Element, Combine> const& x,
+                                               std::size_t chunks,
+                                               chunk_results<Element> const& results,
+                                               std::size_t first)
+{
+  auto const last = find_closing_chunk(results.record, first, chunks);
+  open_source<Element> const open{results.open};
+  auto total = fold_by_block<Shape, Threads>(open, first, last, x.combine);
+  if (threadIdx.x > 0) return;
+  if ((results.record[last] & k_has_tail) != 0) total = x.combine(total, results.tail[last]);
+  x.store(ended_segments(results.record[first]), total);
+}
+
+/// Closes the segments that the block's 32 chunks open: each by a lane, or by the block if it
+/// continues in many chunks.
 template <typename Shape, unsigned Threads, typename Element, typename Combine>
 __device__ __forceinline__ void close_segments(segments<Element, Combine> const& x,
                                                std::size_t chunks,
                                                chunk_results<Element> const& results)
 {
-  __shared__ block_ranges<k_warp> left;
-  left.clear();
-  auto const is_first = lane_index() == 0;
+  __shared__ unsigned left;  // lanes whose segments the block closes
   auto const begin = std::size_t{blockIdx.x} * k_warp;
-  for (auto k = threadIdx.x / k_warp; k < k_warp && begin + k < chunks; k += Threads / k_warp) {
-    auto const chunk = begin + k;
-    if ((results.record[chunk] & k_opens) == 0) continue;
-    auto const last = find_closing_chunk(results.record, chunk, chunks);
-    if (last - chunk > k_few_chunks) {
-      if (is_first) left.add(chunk, chunk, last);
-      continue;
-    }
-    open_source<Element> const open{results.open};
-    auto const total = fold_segment<Shape>(open, chunk, last, x.combine);
-    if (is_first) close_segment(x, results, chunk, last, total);
+  if (threadIdx.x < k_warp) {
+    auto const chunk = begin + threadIdx.x;
+    auto const is_closed = chunk >= chunks || close_by_lane(x, chunks, results, chunk);
+    auto const open_lanes = __ballot_sync(k_all_lanes, !is_closed);
+    if (threadIdx.x == 0) left = open_lanes;
   }
   __syncthreads();
-  for (unsigned k = 0; k < left.count; ++k) {
-    auto const range = left.ranges[k];
-    open_source<Element> const open{results.open};
-    auto const total = fold_by_block<Shape, Threads>(open, range.first, range.last, x.combine);
-    if (threadIdx.x == 0) close_segment(x, results, range.first, range.last, total);
+  for (auto lanes = left; lanes != 0; lanes &= lanes - 1) {
+    close_by_block<Shape, Threads>(x, chunks, results, begin + __ffs(static_cast<int>(lanes)) - 1);
     __syncthreads();
   }
 }

@@ -13,7 +13,8 @@ namespace {
 
 using namespace fatlink_algorithms;
 
-constexpr unsigned k_threads = 256;
+constexpr unsigned k_chunk_threads = 128;  // of segmented_reduce_chunks
+constexpr unsigned k_close_threads = 256;  // of segmented_reduce_close
 constexpr unsigned k_warp_threads = 128;   // of segmented_reduce_warps
 constexpr unsigned k_small_threads = 128;  // of segmented_reduce_small_blocks
 constexpr unsigned k_block_threads = 512;  // of segmented_reduce_blocks, at most
@@ -56,26 +57,27 @@ extern "C" __global__ void __launch_bounds__(k_block_threads)
   reduce_segment_by_block<shape, k_block_threads>(segments_of(in, offsets, out, init));
 }
 
-extern "C" __global__ void __launch_bounds__(k_threads)
+extern "C" __global__ void __launch_bounds__(k_chunk_threads)
     segmented_reduce_chunks(element const* __restrict__ in,
                             std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
                             element* __restrict__ tail, element* __restrict__ open,
-                            std::uint64_t* __restrict__ record, std::size_t segments,
-                            std::size_t length, element init)
+                            std::uint64_t* __restrict__ record, std::size_t n, std::size_t segments,
+                            std::size_t chunks, std::size_t length, element init)
 {
+  __shared__ segment_tile<element> tiles[k_chunk_threads / k_warp];
   start_next_launch();
-  auto const chunk = std::size_t{blockIdx.x} * (k_threads / k_warp) + threadIdx.x / k_warp;
-  reduce_segments<shape>(segments_of(in, offsets, out, init), segments, chunk, length,
-                         {tail, open, record});
+  auto const warp = threadIdx.x / k_warp;
+  auto const chunk = std::size_t{blockIdx.x} * (k_chunk_threads / k_warp) + warp;
+  if (chunk < chunks)
+    reduce_chunk(segments_of(in, offsets, out, init), n, segments, chunk, length,
+                 {tail, open, record}, tiles[warp]);
 }
 
-extern "C" __global__ void __launch_bounds__(k_threads)
-    segmented_reduce_close(std::uint64_t const* __restrict__ offsets, element* __restrict__ out,
-                           element* tail, element* open, std::uint64_t* record,
-                           std::size_t segments, std::size_t length, element init)
+extern "C" __global__ void __launch_bounds__(k_close_threads)
+    segmented_reduce_close(element* __restrict__ out, element* tail, element* open,
+                           std::uint64_t* record, std::size_t chunks, element init)
 {
   wait_for_last_launch();
-  auto const total = offsets[segments] - offsets[0] + segments;
-  close_segments<shape, k_threads>(segments_of(open, offsets, out, init),
-                                   (total + length - 1) / length, {tail, open, record});
+  close_segments<shape, k_close_threads>(segments_of(open, nullptr, out, init), chunks,
+                                         {tail, open, record});
 }

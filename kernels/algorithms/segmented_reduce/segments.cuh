@@ -25,23 +25,4 @@ __device__ __forceinline__ Element fold_segment(array_source<Element, When> cons
   return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 
-/// As fold_segment, by one lane: for short segments.
-template <unsigned Pack, typename Element, typename Combine>
-__device__ __forceinline__ Element fold_by_lane(array_source<Element> const& source,
-                                                std::size_t first, std::size_t last,
-                                                Combine combine)
-{
-  auto total = source.in[first++];
-  for (; first < last && first % Pack != 0; ++first) total = combine(total, source.in[first]);
-  if (source.aligned)
-    for (; first + Pack <= last; first += Pack) {
-      Element items[Pack];
-      load_vectors<written::before>(source.in + first, items);
-#pragma unroll
-      for (unsigned k = 0; k < Pack; ++k) total = combine(total, items[k]);
-    }
-  for (; first < last; ++first) total = combine(total, source.in[first]);
-  return total;
-}
-
 }  // namespace fatlink_algorithms
