@@ -28,6 +28,7 @@ struct warm_arguments {
   std::string mode = "both";
   std::vector<std::string> emit{"cubin"};
   std::string layer;
+  bool one_copy = false;
   link_flags link;
   bool json = false;
 };
@@ -102,18 +103,27 @@ void check_stored(std::vector<input> const& inputs, link_options const& options)
 int warm(warm_arguments const& arguments)
 {
   auto requests = make_link_options(arguments);
-  auto const inputs = read_inputs(arguments.inputs, arguments.link.source_flags());
+  auto source_flags = arguments.link.source_flags();
+  source_flags.layer = arguments.layer;
+  auto const inputs = read_inputs(arguments.inputs, source_flags);
   keep_plan_kernels(arguments.inputs.front(), requests);
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
                        .input = "--no-cache",
                        .code = error_code::invalid_argument,
                        .hint = "remove --no-cache, or name a folder with --layer"});
+  if (arguments.one_copy && arguments.layer.empty())
+    throw usage_error({.message = "--one-copy without --layer: there is no layer",
+                       .input = "--one-copy",
+                       .code = error_code::invalid_argument,
+                       .hint = "remove --one-copy, or name a folder with --layer"});
+  auto const hosts = arguments.one_copy ? layer_hosts::unnamed : layer_hosts::all;
   auto linker = arguments.link.linker();
   auto rows = nlohmann::json::array();
   for (auto const& options : requests) {
-    auto const image = arguments.layer.empty() ? linker.link(inputs, options)
-                                               : linker.link_into(arguments.layer, inputs, options);
+    auto const image = arguments.layer.empty()
+                           ? linker.link(inputs, options)
+                           : linker.link_into(arguments.layer, inputs, options, hosts);
     print_warnings(image.warnings);
     if (arguments.layer.empty()) check_stored(inputs, options);
     rows.push_back({{"target", image.target.name()},
@@ -153,8 +163,11 @@ void add_cache_warm(CLI::App& verb, int& exit_status)
       "kind of image; the reference device requires ptx (lto mode only: with ptx alone, lto is "
       "the default mode); cubin,ptx: both");
   sub->add_option("--layer", arguments->layer,
-                  "fill this folder, to be shipped as a read-only layer for machines with the same "
-                  "nvJitLink or without nvJitLink");
+                  "fill this folder, to be shipped as a read-only layer, with the links and the "
+                  "compiles of sources");
+  sub->add_flag("--one-copy", arguments->one_copy,
+                "with --layer: half the size; where $FATLINK_NVJITLINK names an nvJitLink, it is "
+                "not used");
   add_link_flags(*sub, arguments->link);
   sub->add_flag("--json", arguments->json, k_json_help);
   sub->footer(

@@ -30,6 +30,7 @@ constexpr unsigned k_most = 999;
 // of these versions. (sm_101 is the former name of sm_110.)
 constexpr std::array k_known_before{20U, 21U, 30U, 32U, 35U, 37U, 50U, 52U,
                                     53U, 60U, 61U, 62U, 70U, 72U, 82U, 101U};
+constexpr std::array k_tegra{87U, 88U};
 constexpr unsigned k_oldest_exact = 90;    // first with `a` features
 constexpr unsigned k_oldest_family = 100;  // first with `f` features
 
@@ -200,6 +201,16 @@ unsigned target::first_cuda_minor() const noexcept
   for (auto const& later : k_later)
     if (later.number == number_) return later.minor;
   return contains(k_known, number_) ? 0 : k_newest_minor + 1;
+}
+
+std::vector<target> target::compatible_targets() const
+{
+  std::vector targets{*this};
+  if (suffix_ != 0 || contains(k_tegra, number_)) return targets;
+  for (auto number = k_known.rbegin(); number != k_known.rend(); ++number)
+    if (*number < number_ && *number / 10 == number_ / 10 && !contains(k_tegra, *number))
+      targets.emplace_back(*number);
+  return targets;
 }
 
 std::span<target const> known_targets() noexcept

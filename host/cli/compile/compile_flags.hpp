@@ -16,7 +16,8 @@ struct compile_flags {
   unsigned memory_mib = 2048;
   bool no_cache = false;
   bool allow_unconfined = false;
-  compile_options options = {};  ///< of the other options
+  std::filesystem::path layer = {};  ///< a cache layer that is filled; empty: none
+  compile_options options = {};      ///< of the other options
 
   /// @throws usage_error not an architecture.
   [[nodiscard]] compile_options make_options() const;

@@ -37,12 +37,14 @@ struct job {
   std::exception_ptr failure = {};
 };
 
-/// Compiles all jobs, at most one for each core at once.
-void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& options)
+/// Compiles all jobs, at most one for each core at once; also into `layer`, unless it is empty.
+void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& options,
+                 std::filesystem::path const& layer)
 {
   auto const compile = [&](job& next) {
     try {
-      next.result = tool.compile(next.code, options);
+      next.result = layer.empty() ? tool.compile(next.code, options)
+                                  : tool.compile_into(layer, next.code, options);
     } catch (...) {
       next.failure = std::current_exception();
     }
@@ -88,7 +90,7 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
     if (options.contract.empty() && options.header.empty())
       options.contract = find_input_contract(inputs);
     auto tool = flags.compiler();
-    compile_all(jobs, tool, options);
+    compile_all(jobs, tool, options, flags.layer);
   }
   for (auto& done : jobs) {
     if (done.failure) std::rethrow_exception(done.failure);

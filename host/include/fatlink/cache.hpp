@@ -140,6 +140,11 @@ class link_cache {
                       cache_key const* preferred = nullptr,
                       std::optional<std::chrono::milliseconds> wait_limit = {});
 
+  /// The link of `key`, an entry that a package ships, from memory or a layer; null: no layer has
+  /// it. Does not search the folder, where nothing is shipped. A link that is found counts as a
+  /// hit.
+  std::shared_ptr<cached_link const> find_shipped(cache_key const& key);
+
   /// Whether the folder or a layer holds the link of `key`.
   [[nodiscard]] bool has(cache_key const& key);
 

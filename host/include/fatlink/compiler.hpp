@@ -80,8 +80,9 @@ struct compiler_settings {
   /// compile of another thread or process, does not count; each such wait has the same limit.
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
-  /// Searched before each compile; receives each compiled fatbin. Null: no cache. NVRTC 13.3 and
-  /// newer unpacks the headers that it brings in the cache's folder; without one, in that of
+  /// Searched before each compile; receives each compiled fatbin. First of all, unless the NVRTC is
+  /// named, the compiles are searched that packages ship (compile_into). Null: no cache. NVRTC 13.3
+  /// and newer unpacks the headers that it brings in the cache's folder; without one, in that of
   /// default_cache_settings().
   std::shared_ptr<link_cache> cache = {};
   std::filesystem::path nvrtc = {};    ///< the libnvrtc.so.13 to use, and no other; empty: searched
@@ -112,6 +113,14 @@ class compiler {
   ///   headers, names of them or directives.
   /// @throws usage_error an option out of range.
   compiled_source compile(source const& code, compile_options const& options);
+
+  /// Compiles with NVRTC or from the cache, not from what another layer ships, and also writes the
+  /// fatbin into `layer`, a cache folder to be shipped: hosts that name no NVRTC
+  /// (compiler_settings::nvrtc, $FATLINK_NVRTC) use it whatever NVRTC they have, or none. Its key
+  /// has the source, the options, the contract, and the headers that are not CUDA's own. Of LLVM IR
+  /// nothing is written. @throws as compile(); file_error `layer` cannot be written.
+  compiled_source compile_into(std::filesystem::path const& layer, source const& code,
+                               compile_options const& options);
 
   /// The headers that compile() would read (compiled_source::headers) and, of names that are in no
   /// folder, the files that would be read if they existed: what to watch for changes. Compiles

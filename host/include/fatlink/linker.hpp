@@ -39,10 +39,15 @@ namespace FATLINK_API fatlink {
 /// the thread held at the fork (seen with nvJitLink 13.0).
 enum class isolation { in_process, helper };
 
+/// The hosts that a shipped layer serves: those that name no nvJitLink (linker_settings::nvjitlink,
+/// $FATLINK_NVJITLINK), whether they have another one or none; or all, also those that name the
+/// nvJitLink that made the links, which takes a second entry for each link.
+enum class layer_hosts { unnamed, all };
+
 /// The cache key of a link: the digests of the modules in order, target, mode, emitted form,
 /// allow_calls, nvJitLink's options (float flags included; not driver_cache, and of threads only
-/// whether an lto link has several) and `nvjitlink_identity` (nvjitlink_file::identity; empty: for
-/// hosts without nvJitLink). File names and paths are not part of it.
+/// whether an lto link has several) and `nvjitlink_identity` (nvjitlink_file::identity; empty: of a
+/// link that is shipped, layer_hosts::unnamed). File names and paths are not part of it.
 cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 /// As above, of the modules of `inputs` that the link takes (select_modules).
@@ -57,7 +62,10 @@ struct linker_settings {
   /// enforced only with isolation::helper. Must be above 0.
   std::chrono::milliseconds time_limit = std::chrono::seconds(60);
   /// Searched before each link; receives each new link. A link that the cache holds starts neither
-  /// nvJitLink nor a helper. A cache problem is a warning of the image. Null: no cache.
+  /// nvJitLink nor a helper. First of all, unless the nvJitLink is named, the links are searched
+  /// that packages ship, for the target or as cubins for an older one that run there
+  /// (target::compatible_targets); linked_image::target states which. A cache problem is a warning
+  /// of the image. Null: no cache.
   std::shared_ptr<link_cache> cache = {};
   /// The libnvJitLink.so.13 to use, and no other; empty: the first that nvjitlink::locate finds.
   std::filesystem::path nvjitlink = {};
@@ -101,15 +109,15 @@ class linker {
   /// refused_error only if preflight found an error.
   std::vector<finding> check(std::span<fatbin const> inputs, link_options const& options);
 
-  /// Links, and also writes the result into `layer`, a cache folder to be shipped: one entry for
-  /// hosts with this nvJitLink, one for hosts without any.
+  /// Links with nvJitLink or from the cache, not from another layer's shipped links, and also
+  /// writes the result into `layer`, a cache folder to be shipped to `hosts`.
   /// @throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
   ///   written.
   linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
-                         link_options const& options);
+                         link_options const& options, layer_hosts hosts = layer_hosts::all);
   /// As above, of modules: all of them are linked.
   linked_image link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,
-                         link_options const& options);
+                         link_options const& options, layer_hosts hosts = layer_hosts::all);
 
  private:
   class FATLINK_PRIVATE session;

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fatlink/export.hpp"
 
@@ -71,6 +72,12 @@ class target {
   /// sm_107; for a target that this fatlink does not know that after the newest that was measured.
   /// An older nvJitLink may end its process.
   [[nodiscard]] unsigned first_cuda_minor() const noexcept;
+
+  /// The targets whose executable cubins run on GPUs of this one: itself, then the older generic
+  /// ones of the same major version, newest first, as the CUDA C++ Programming Guide ("Binary
+  /// Compatibility") states it. sm_89: sm_89, sm_86, sm_80. Only itself: of targets with a suffix,
+  /// and of those of Tegra (sm_87, sm_88), whose cubins are for no other GPU.
+  [[nodiscard]] std::vector<target> compatible_targets() const;
 
   /// Compares numbers, then suffixes.
   // clang-tidy 14 takes the 0 of a rewritten a < b for a pointer.

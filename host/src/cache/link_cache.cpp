@@ -240,6 +240,18 @@ link_cache::result link_cache::find_or_make(cache_key const& key,
   return {std::move(memory_result.link), outcome};
 }
 
+std::shared_ptr<cached_link const> link_cache::find_shipped(cache_key const& key)
+{
+  if (state_->settings.layers.empty()) return nullptr;
+  auto found = state_->memory.find_or_make(key.parts(), [&]() -> cache::memory_layer::product {
+    auto link = state_->find_in_layers(key.name(), key.parts());
+    if (!link) return {.link = nullptr, .keep = false};
+    return {std::make_shared<cached_link const>(std::move(*link))};
+  });
+  if (found.link) ++state_->hits;
+  return std::move(found.link);
+}
+
 bool link_cache::has(cache_key const& key)
 {
   return state_->find_stored({&key}).has_value();

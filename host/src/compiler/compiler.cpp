@@ -23,6 +23,13 @@ compiled_source compiler::compile(source const& code, compile_options const& opt
   return detail::compile_session(*state_, code, options).run();
 }
 
+compiled_source compiler::compile_into(std::filesystem::path const& layer, source const& code,
+                                       compile_options const& options)
+{
+  detail::check_compile_options(options);
+  return detail::compile_session(*state_, code, options).run_into(layer);
+}
+
 std::vector<std::filesystem::path> compiler::find_headers(source const& code,
                                                           compile_options const& options)
 {

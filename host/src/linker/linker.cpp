@@ -121,12 +121,16 @@ struct linker::state : detail::linker_state {
   using detail::linker_state::linker_state;
 };
 
-/// One call of linker::link.
+/// One call of linker::link, or of linker::link_into, whose links are not those that a package
+/// ships.
 class linker::session {
  public:
   session(detail::linker_state& linker, std::vector<fatbin> const& inputs,
-          link_options const& options)
-      : state_(linker), inputs_(inputs), options_(options)
+          link_options const& options, bool may_use_shipped)
+      : state_(linker),
+        inputs_(inputs),
+        options_(options),
+        may_use_shipped_(may_use_shipped && linker.may_use_shipped())
   {
   }
 
@@ -140,8 +144,9 @@ class linker::session {
       image_.parts = ptx_of(inputs_, options_.target);
     else
       link_or_fetch();
-    if (options_.emit != image_kind::ltoir)
-      detail::record_inlining(image_, inputs_, detail::choice_of(options_));
+    auto choice = detail::choice_of(options_);
+    choice.target = image_.target;
+    if (options_.emit != image_kind::ltoir) detail::record_inlining(image_, inputs_, choice);
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
     if (detail::is_partial(options_))
       image_.bytes = write_partial_image(image_.bytes, inputs_, options_);
@@ -167,6 +172,7 @@ class linker::session {
 
   void link_or_fetch()
   {
+    if (may_use_shipped_ && fetch_shipped()) return;
     detail::stopwatch watch;
     file_ = state_.locate_nvjitlink();
     identity_ = file_.identity;
@@ -177,20 +183,53 @@ class linker::session {
       use(link_now());
   }
 
+  /// Looks for a link that a package ships: for the target, or as a cubin for an older one that
+  /// runs there. Returns whether there is one.
+  bool fetch_shipped()
+  {
+    detail::stopwatch watch;
+    for (auto const& architecture : shipped_targets()) {
+      auto options = options_;
+      options.target = architecture;
+      auto const key = link_key(inputs_, options, "");
+      image_.times.key_ms += watch.lap();
+      auto shipped = state_.settings.cache->find_shipped(key);
+      image_.times.lookup_ms += watch.lap();
+      if (!shipped) continue;
+      image_.target = architecture;
+      image_.cache = cache_outcome::hit;
+      use(std::move(shipped));
+      add_cache_warnings();
+      return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::vector<target> shipped_targets() const
+  {
+    if (options_.emit == image_kind::cubin) return options_.target.compatible_targets();
+    return {options_.target};
+  }
+
+  void add_cache_warnings()
+  {
+    for (auto& warning : state_.settings.cache->take_warnings())
+      image_.warnings.push_back(std::move(warning));
+  }
+
   void fetch_or_link()
   {
     detail::stopwatch watch;
     auto const confined = link_key(inputs_, options_, file_.identity);
     auto key = confined;
     if (!state_.is_confined()) key.add("confined", "no");
-    image_.times.key_ms = watch.lap();
+    image_.times.key_ms += watch.lap();
     auto answer = state_.settings.cache->find_or_make(
         key, [&] { return link_now(); }, state_.is_confined() ? nullptr : &confined);
-    image_.times.lookup_ms = watch.lap() - image_.times.open_ms - image_.link_ms;
+    image_.times.lookup_ms += watch.lap() - image_.times.open_ms - image_.link_ms;
     image_.cache = answer.outcome;
     use(std::move(answer.link));
-    for (auto& warning : state_.settings.cache->take_warnings())
-      image_.warnings.push_back(std::move(warning));
+    add_cache_warnings();
   }
 
   void use(link_cache::product made)
@@ -241,6 +280,7 @@ class linker::session {
   detail::linker_state& state_;
   std::vector<fatbin> const& inputs_;
   link_options const& options_;
+  bool may_use_shipped_;
   nvjitlink_file file_;
   std::string identity_;
   std::shared_ptr<cached_link const> product_;
@@ -276,7 +316,7 @@ linked_image linker::link(std::span<fatbin const> inputs, link_options const& op
   detail::check_arguments(inputs, options);
   if (options.emit == image_kind::ptx_set) detail::check_reference_device(inputs);
   std::vector const modules(inputs.begin(), inputs.end());
-  return session(*state_, modules, options).link();
+  return session(*state_, modules, options, true).link();
 }
 
 std::vector<finding> linker::check(std::span<fatbin const> inputs, link_options const& options)
@@ -291,29 +331,30 @@ std::vector<finding> linker::check(std::span<fatbin const> inputs, link_options 
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
-                               link_options const& options)
+                               link_options const& options, layer_hosts hosts)
 {
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   detail::check_layer_image(options);
   auto const modules = select_modules(inputs, detail::request_of(options));
-  auto image = link_into(layer, modules, options);
+  auto image = link_into(layer, modules, options, hosts);
   warn_of_unused_archives(inputs, modules, image);
   return image;
 }
 
 linked_image linker::link_into(std::filesystem::path const& layer, std::span<fatbin const> inputs,
-                               link_options const& options)
+                               link_options const& options, layer_hosts hosts)
 {
   detail::cancellation_guard const guard;
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   detail::check_layer_image(options);
   std::vector const modules(inputs.begin(), inputs.end());
-  session linking(*state_, modules, options);
+  session linking(*state_, modules, options, false);
   auto image = linking.link();
-  for (auto const& identity : {linking.identity(), std::string()})
-    write_layer_entry(layer, link_key(modules, options, identity), linking.product());
+  write_layer_entry(layer, link_key(modules, options, ""), linking.product());
+  if (hosts == layer_hosts::all)
+    write_layer_entry(layer, link_key(modules, options, linking.identity()), linking.product());
   return image;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "nvjitlink/nvjitlink_library.hpp"
+#include "util/process/environment.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -38,6 +39,12 @@ std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
     nvjitlink_ = settings.nvjitlink.empty() ? nvjitlink::open()
                                             : nvjitlink::open(settings.nvjitlink.string());
   return nvjitlink_;
+}
+
+bool linker_state::may_use_shipped() const
+{
+  return settings.cache && settings.nvjitlink.empty() &&
+         environment(nvjitlink_library().variable).empty();
 }
 
 void linker_state::forget_file()

@@ -26,6 +26,9 @@ struct linker_state {
   {
     return settings.isolation == isolation::helper && !settings.allow_unconfined;
   }
+  /// Whether links that a package ships may be used, whatever nvJitLink made them: not where the
+  /// caller or $FATLINK_NVJITLINK names the nvJitLink to use.
+  [[nodiscard]] bool may_use_shipped() const;
   /// Makes locate_nvjitlink() search again.
   void forget_file();
 

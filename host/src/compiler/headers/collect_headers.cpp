@@ -47,6 +47,11 @@ try {
 
 }  // namespace
 
+collected_headers collect_own_headers(header_request const& request, compiler_helpers& helpers)
+{
+  return read_headers(request, {}, [&] { helpers.check_time(); });
+}
+
 collected_headers collect_headers(header_request const& request, cuda_headers const& places,
                                   compiler_helpers& helpers)
 {

@@ -34,6 +34,10 @@ struct collected_headers {
   std::string problem = {};      ///< why NVRTC could not unpack the headers that it brings
 };
 
+/// The headers of `request` from the folders of its options and of data_include_folders() only.
+/// @throws as header_set.
+collected_headers collect_own_headers(header_request const& request, compiler_helpers& helpers);
+
 /// The headers of `request`, from the folders of its options, of data_include_folders(), then from
 /// `places`. Where NVRTC cannot unpack its headers, those of another toolkit may suffice, or none.
 /// The result uses `helpers`, which must outlive it.

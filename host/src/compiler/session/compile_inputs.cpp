@@ -42,19 +42,18 @@ std::string program_name_of(std::string const& name)
 
 }  // namespace
 
-compile_inputs::compile_inputs(source const& source_code, compile_options const& compile_options,
-                               library_file compiler_file)
+compile_inputs::compile_inputs(source const& source_code, compile_options const& compile_options)
     : code(source_code),
       options(compile_options),
-      library(std::move(compiler_file)),
-      producer(title_of(is_cuda() ? "NVRTC" : "libNVVM", version_of(library.identity))),
       subject{.name = printable(code.name()), .program_name = program_name_of(code.name())}
 {
 }
 
-void compile_inputs::read(compiler_helpers& helpers, link_cache const* cache)
+void compile_inputs::read(library_file compiler_file, compiler_helpers& helpers,
+                          link_cache const* cache)
 {
-  read_contract();
+  library = std::move(compiler_file);
+  producer = title_of(is_cuda() ? "NVRTC" : "libNVVM", version_of(library.identity));
   if (is_cuda())
     read_headers(helpers, cache);
   else
@@ -75,18 +74,27 @@ void compile_inputs::read_contract()
   }
 }
 
+header_request compile_inputs::make_header_request() const
+{
+  return {.code = code.text(),
+          .options = options,
+          .forced = forced_header_ ? &*forced_header_ : nullptr};
+}
+
 void compile_inputs::read_headers(compiler_helpers& helpers, link_cache const* cache)
 {
-  auto collected = collect_headers({.code = code.text(),
-                                    .options = options,
-                                    .forced = forced_header_ ? &*forced_header_ : nullptr},
-                                   cuda_headers(library, cache), helpers);
+  auto collected = collect_headers(make_header_request(), cuda_headers(library, cache), helpers);
   if (!collected.problem.empty())
     warnings.push_back(detail::format("{} cannot unpack the headers that it brings: {}", producer,
                                       collected.problem));
   subject.headers_problem = std::move(collected.problem);
+  use(std::move(collected));
+}
+
+void compile_inputs::use(collected_headers collected)
+{
   if (!collected.forced_name.empty()) forced_names_ = {std::move(collected.forced_name)};
-  headers = std::move(collected.headers);
+  headers.emplace(std::move(collected.headers));
 }
 
 /// Adds libdevice, if the IR may call a function of it; check_libdevice tells if it lacks one.
@@ -111,6 +119,12 @@ program compile_inputs::make_program(bool is_minimal) const
           .headers = headers->headers(),
           .compiles = is_cuda() ? nvrtc_compiles(options, forced_names_, is_minimal)
                                 : nvvm_compiles(options)};
+}
+
+program compile_inputs::make_shipped_program(compiler_helpers& helpers)
+{
+  use(collect_own_headers(make_header_request(), helpers));
+  return make_program(false);
 }
 
 program compile_inputs::make_program() const

@@ -6,8 +6,9 @@
 
 #include "compiler/messages/compile_messages.hpp"
 #include "compiler/session/compile_key.hpp"
-#include "util/process/stopwatch.hpp"
+#include "util/process/environment.hpp"
 #include "util/text/printable.hpp"
+#include "vendor_compiler/nvrtc.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -26,7 +27,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
                                  compile_options const& options)
     : state_(state),
       helpers_(state, printable(code.name())),
-      inputs_(code, options, state.locate(code.language())),
+      inputs_(code, options),
       compiler_(state, inputs_, helpers_)
 {
 }
@@ -34,30 +35,82 @@ compile_session::compile_session(compiler_state& state, source const& code,
 compiled_source compile_session::run()
 {
   stopwatch watch;
-  inputs_.read(helpers_, state_.settings.cache.get());
-  compile_times times{.read_ms = watch.lap()};
-  add_warnings(inputs_.warnings);
-  auto const entry = find_or_make();
-  auto code = fatbin::from_bytes(entry->bytes, inputs_.subject.name);
-  if (!entry->warnings.empty()) inputs_.name_header_files();
+  inputs_.read_contract();
+  if (may_use_shipped()) product_ = find_shipped();
+  return make_result(watch);
+}
+
+compiled_source compile_session::run_into(std::filesystem::path const& layer)
+{
+  stopwatch watch;
+  inputs_.read_contract();
+  auto result = make_result(watch);
+  if (inputs_.is_cuda()) write_layer_entry(layer, make_shipped_key(), *product_);
+  return result;
+}
+
+/// Reads the headers and compiles, unless product_ is found already.
+compiled_source compile_session::make_result(stopwatch& watch)
+{
+  if (!product_) {
+    read_inputs();
+    times_.read_ms = watch.lap();
+    add_warnings(inputs_.warnings);
+    product_ = find_or_make();
+  }
+  auto code = fatbin::from_bytes(product_->bytes, inputs_.subject.name);
+  if (!product_->warnings.empty()) inputs_.name_header_files();
   add_warnings(compiler_.warnings());
-  for (auto const& warning : entry->warnings)
+  for (auto const& warning : product_->warnings)
     warnings_.push_back(named_warning(warning, inputs_.subject));
-  times.open_ms = helpers_.open_ms();
-  times.compile_ms = compiler_.compile_ms();
-  times.lookup_ms = std::max(watch.lap() - times.open_ms - times.compile_ms, 0.0);
+  times_.open_ms = helpers_.open_ms();
+  times_.compile_ms = compiler_.compile_ms();
+  times_.lookup_ms = std::max(watch.lap() - times_.open_ms - times_.compile_ms, 0.0);
   auto producer = code.ident() ? code.ident()->producer : inputs_.producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),
           .cache = outcome_,
           .producer = std::move(producer),
           .headers = inputs_.header_files(),
-          .times = times};
+          .times = times_};
+}
+
+void compile_session::read_inputs()
+{
+  inputs_.read(state_.locate(inputs_.code.language()), helpers_, state_.settings.cache.get());
+}
+
+/// Whether a compile that a package ships may be used, whatever NVRTC made it: not where the caller
+/// or $FATLINK_NVRTC names the NVRTC to use.
+bool compile_session::may_use_shipped() const
+{
+  auto const& cache = state_.settings.cache;
+  return inputs_.is_cuda() && cache && !cache->settings().layers.empty() &&
+         state_.settings.nvrtc.empty() && environment(nvrtc_library().variable).empty();
+}
+
+/// Of a compile that a package ships: names no compiler.
+cache_key compile_session::make_shipped_key()
+{
+  std::string const any_compiler;
+  return compile_key(inputs_.make_shipped_program(helpers_), inputs_.options,
+                     {.compiler = any_compiler, .contract = inputs_.subject.contract});
+}
+
+/// Null: no layer has it.
+std::shared_ptr<cached_link const> compile_session::find_shipped()
+{
+  auto const key = make_shipped_key();
+  auto found = state_.settings.cache->find_shipped(key);
+  if (found) outcome_ = cache_outcome::hit;
+  add_warnings(state_.settings.cache->take_warnings());
+  return found;
 }
 
 std::vector<std::filesystem::path> compile_session::find_headers()
 {
-  inputs_.read(helpers_, state_.settings.cache.get());
+  inputs_.read_contract();
+  read_inputs();
   auto files = inputs_.header_files();
   auto const missing = inputs_.headers->missing_files();
   files.insert(files.end(), missing.begin(), missing.end());

@@ -12,6 +12,7 @@
 #include "compiler/session/compile_inputs.hpp"
 #include "compiler/session/source_compiler.hpp"
 #include "fatlink/compiler.hpp"
+#include "util/process/stopwatch.hpp"
 
 namespace fatlink::detail {
 
@@ -22,10 +23,17 @@ class compile_session {
 
   /// See compiler::compile.
   compiled_source run();
+  /// See compiler::compile_into.
+  compiled_source run_into(std::filesystem::path const& layer);
   /// See compiler::find_headers.
   std::vector<std::filesystem::path> find_headers();
 
  private:
+  compiled_source make_result(stopwatch& watch);
+  void read_inputs();
+  [[nodiscard]] bool may_use_shipped() const;
+  cache_key make_shipped_key();
+  std::shared_ptr<cached_link const> find_shipped();
   std::shared_ptr<cached_link const> find_or_make();
   cache_key add_known_headers(link_cache& cache);
   void store_late(cache_key const& key, cached_link const& link);
@@ -38,6 +46,8 @@ class compile_session {
   compile_inputs inputs_;
   source_compiler compiler_;
   std::vector<std::string> warnings_;
+  compile_times times_;
+  std::shared_ptr<cached_link const> product_;  ///< null: not found or made yet
   cache_outcome outcome_ = cache_outcome::off;
 };
 
