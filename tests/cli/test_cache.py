@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache as a user of the program meets it."""
 import hashlib
+import os
 import pathlib
 import shutil
 import subprocess
@@ -126,6 +127,73 @@ class Serves(CacheTest):
         self.assert_fails(5, "link", "--target", "sm_120", "-o", "o", *PAIR, says=["/nowhere.so"], env=env)
         env = {"FATLINK_SYSTEM_CACHE": str(layer), "FATLINK_CACHE_DIR": str(self.cache / "empty")}
         self.assertEqual(self.link_json(env=env)["cache"], "hit")
+
+    def shipped(self, *words, env=None):
+        """A layer, and the environment of a user who has it and an empty folder."""
+        layer = self.folder / "layer"
+        self.fatlink("cache", "warm", "--no-cache", "--layer", layer, *words, env=env)
+        return {"FATLINK_SYSTEM_CACHE": str(layer), "FATLINK_CACHE_DIR": str(self.cache / "empty")}
+
+    def test_a_shipped_layer_serves_hosts_with_another_nvjitlink_unless_they_name_it(self):
+        real = self.fatlink_json("doctor")["nvjitlink"]["path"]
+        copied = pathlib.Path(shutil.copy(real, self.folder / "libnvJitLink.so.13"))
+        with open(copied, "ab") as file:
+            file.write(b"x")  # another build, as its size says
+        made_by = {"FATLINK_NVJITLINK": str(copied)}
+        env = self.shipped(*PAIR, "--target", "sm_90", "--mode", "lto", env=made_by)
+        self.assertEqual(self.link_json(env=env)["cache"], "hit")
+        self.assertEqual(self.link_json(env={**env, **made_by})["cache"], "hit")
+        self.assertEqual(self.link_json(env={**env, "FATLINK_NVJITLINK": real})["cache"], "miss")
+        self.assertEqual(len(os.listdir(self.folder / "layer")), 2)
+
+    def test_a_layer_with_one_copy_is_not_for_hosts_that_name_their_nvjitlink(self):
+        env = self.shipped(*PAIR, "--target", "sm_90", "--mode", "lto", "--one-copy")
+        self.assertEqual(len(os.listdir(self.folder / "layer")), 1)
+        self.assertEqual(self.link_json(env=env)["cache"], "hit")
+        real = self.fatlink_json("doctor")["nvjitlink"]["path"]
+        self.assertEqual(self.link_json(env={**env, "FATLINK_NVJITLINK": real})["cache"], "miss")
+        self.assert_fails(2, "cache", "warm", *PAIR, "--target", "sm_90", "--one-copy", hint="name a folder with --layer",
+                          says=["--one-copy without --layer"])
+
+    def test_a_shipped_cubin_serves_newer_gpus_of_its_major_version(self):
+        env = {**self.shipped(*PAIR, "--target", "sm_80", "--mode", "lto", "--emit", "cubin,ptx"), "FATLINK_LINKD": "/nowhere"}
+        link = ["link", "-o", "out.cubin", *PAIR, "--target"]
+        for target in ("sm_80", "sm_86", "sm_89"):
+            said = self.fatlink_json(*link, target, env=env)
+            self.assertEqual((said["cache"], said["target"]), ("hit", "sm_80"))
+        for target in ("sm_75", "sm_87", "sm_90"):
+            self.assert_fails(5, *link, target, says=["/nowhere"], env=env)
+        self.assertEqual(self.fatlink_json(*link, "sm_80", "--emit", "ptx", env=env)["cache"], "hit")
+        self.assert_fails(5, *link, "sm_86", "--emit", "ptx", says=["/nowhere"], env=env)
+
+    def test_a_layer_of_links_of_a_source_has_its_compile(self):
+        source = self.folder / "half.cu"
+        source.write_text('extern "C" __device__ float user_transform(float x) { return x / 2; }\n')
+        env = {**self.shipped(LIBRARY, source, "--target", "sm_90", "--mode", "lto"), "FATLINK_LINKD": "/nowhere"}
+        self.assertEqual(self.link_json(LIBRARY, source, env=env)["cache"], "hit")
+        self.assertEqual(self.fatlink_json("cache", "stats", env=env)["misses"], 0)
+        linked = ["link", "--target", "sm_90", "-o", "out.cubin", LIBRARY, source]
+        self.assert_fails(5, *linked, "-D", "A", says=["/nowhere"], env=env)
+        self.assert_fails(5, *linked, says=["/nowhere"], env={**env, "FATLINK_NVRTC": self.fatlink_json("doctor")["nvrtc"]["path"]})
+        source.write_text(source.read_text().replace("/ 2", "/ 4"))
+        self.assert_fails(5, *linked, says=["/nowhere"], env=env)
+
+    def test_another_header_of_fatlinks_or_contract_misses_a_layer(self):
+        source = self.folder / "max.cu"
+        source.write_text("FATLINK_COMBINE(int, a, b) { return a < b ? b : a; }\n")
+        data = self.folder / "data"
+        for folder in ("contracts", "include"):
+            shutil.copytree(SHARE / folder, data / folder)
+        env = {**self.shipped("reduce_4", source, "--target", "sm_90", "--mode", "lto"), "FATLINK_LINKD": "/nowhere",
+               "FATLINK_PATH": str(data)}
+        linked = ["link", "--target", "sm_90", "-o", "out.cubin", "--kernel", "reduce_chunks", "--kernel", "reduce_block", "reduce_4", source]
+        self.assertEqual(self.fatlink_json(*linked, env=env)["cache"], "hit")
+        header = data / "include/fatlink/typed_hooks.cuh"
+        text = header.read_text()
+        header.write_text(text + "\n")
+        self.assert_fails(5, *linked, says=["/nowhere"], env=env)
+        header.write_text(text)
+        self.assertEqual(self.fatlink_json(*linked, env=env)["cache"], "hit")
 
     def test_a_layer_made_twice_is_the_same(self):
         contents = []

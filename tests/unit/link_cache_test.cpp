@@ -212,6 +212,28 @@ TEST_F(LinkCache, SearchesReadOnlyLayersAfterTheFolder)
   EXPECT_EQ(facts.st_mode & 0777U, 0644U);
 }
 
+TEST_F(LinkCache, FindsWhatIsShippedInLayersAndNotInTheFolder)
+{
+  auto const layer = folder_.path() / "layer";
+  write_layer_entry(layer, key_of("a"), {to_bytes("linked a"), {"said of a"}});
+  auto with = settings();
+  with.layers = {folder_.path() / "none", layer};
+  {
+    link_cache cache(with);
+    ask(cache, "b");
+    for (int times = 0; times < 2; ++times) {
+      auto const found = cache.find_shipped(key_of("a"));
+      ASSERT_NE(found, nullptr);
+      EXPECT_EQ(found->bytes, to_bytes("linked a"));
+    }
+  }
+  link_cache cache(with);
+  EXPECT_EQ(cache.find_shipped(key_of("b")), nullptr);
+  EXPECT_EQ(cache.statistics().hits, 2U);
+  EXPECT_EQ(cache.statistics().misses, 1U);
+  EXPECT_EQ(link_cache(settings()).find_shipped(key_of("a")), nullptr);
+}
+
 TEST_F(LinkCache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
 {
   auto const size =

@@ -27,6 +27,23 @@ TEST(Target, RefusesWhatNvjitlinkWouldExitOn)
   expect_error<fatlink::usage_error>([] { (void)target("sm_83"); }, "no such architecture");
 }
 
+TEST(Target, RunsCubinsOfOlderMinorVersionsButNotThoseOfTegra)
+{
+  auto const names = [](target const& architecture) {
+    std::string text;
+    for (auto const& older : architecture.compatible_targets()) text += older.name() + ' ';
+    return text;
+  };
+  EXPECT_EQ(names("sm_75"), "sm_75 ");
+  EXPECT_EQ(names("sm_86"), "sm_86 sm_80 ");
+  EXPECT_EQ(names("sm_87"), "sm_87 ");
+  EXPECT_EQ(names("sm_89"), "sm_89 sm_86 sm_80 ");
+  EXPECT_EQ(names("sm_90a"), "sm_90a ");
+  EXPECT_EQ(names("sm_103"), "sm_103 sm_100 ");
+  EXPECT_EQ(names("sm_110"), "sm_110 ");
+  EXPECT_EQ(names("sm_121"), "sm_121 sm_120 ");
+}
+
 TEST(Target, ThatIsNotSetSaysSo)
 {
   expect_error<fatlink::usage_error>([] { fatlink::check_target({}); }, "no target is set");
