@@ -3,12 +3,12 @@
 """Fills a cache layer with the links of the operators that Python names ("add", "max", ...), so that their first call
 compiles and links nothing. The package chooses library and operator, as in a call; `fatlink cache warm` compiles and links.
 
-  link_operators.py --package FOLDER --build FOLDER --layer FOLDER [--only TEXT] [--list]
+  link_operators.py --package FOLDER --build FOLDER --layer FOLDER [--only TEXT]... [--list]
 
 --package   the folder of the Python package `fatlink`
 --build     a build tree with the program, the shared library and the fatbins
 --layer     the folder to fill; what it held before is removed
---only      calls whose text has TEXT, for example "reduce add"
+--only      calls whose text begins with TEXT, for example "reduce add"
 --list      prints the calls, and links nothing"""
 import argparse
 import concurrent.futures
@@ -136,10 +136,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("package", "build", "layer"):
         parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).resolve(), required=name != "layer")
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    calls = [call for call in named_calls() if arguments.only in text_of(call)]
+    calls = [call for call in named_calls() if text_of(call).startswith(tuple(arguments.only or [""]))]
     if arguments.list or arguments.layer is None:
         print(*map(text_of, calls), sep="\n")
         return
