@@ -81,6 +81,15 @@ class registry {
     ++leases_;
   }
 
+  /// Counts a lease if there is a core for it.
+  bool enter_if_core_is_free()
+  {
+    std::lock_guard const lock(mutex_);
+    if (leases_ >= std::thread::hardware_concurrency()) return false;
+    ++leases_;
+    return true;
+  }
+
   void leave()
   {
     {
@@ -209,6 +218,12 @@ helper_place::helper_place(helper_tool tool, time_limit const& limit)
   registry::instance().enter(tool, limit);
 }
 
+std::unique_ptr<helper_place> helper_place::beside_another()
+{
+  if (!registry::instance().enter_if_core_is_free()) return nullptr;
+  return std::unique_ptr<helper_place>(new helper_place);
+}
+
 helper_place::~helper_place()
 {
   registry::instance().leave();
@@ -216,8 +231,8 @@ helper_place::~helper_place()
 
 helper_lease::helper_lease(helper_settings const& settings, std::string const& identity,
                            helper_reuse reuse, time_limit const& limit,
-                           std::unique_ptr<helper_place> place)
-    : place_(place ? std::move(place) : std::make_unique<helper_place>(settings.tool, limit)),
+                           std::shared_ptr<helper_place> place)
+    : place_(place ? std::move(place) : std::make_shared<helper_place>(settings.tool, limit)),
       settings_(settings),
       reuse_(reuse)
 {

@@ -40,9 +40,15 @@ class helper_place {
   /// Waits for the end of another lease if there is none. @throws unavailable_error (ETIMEDOUT) no
   ///   lease ended within the time limit.
   helper_place(helper_tool tool, time_limit const& limit);
+  /// A place beside one that the caller has, for work that it can do itself; null where the helpers
+  /// in use leave no core free. Never waits.
+  static std::unique_ptr<helper_place> beside_another();
   ~helper_place();
   helper_place(helper_place const&) = delete;
   helper_place& operator=(helper_place const&) = delete;
+
+ private:
+  helper_place() = default;
 };
 
 /// Exclusive use of a helper, until the lease is destroyed.
@@ -53,7 +59,7 @@ class helper_lease {
   /// ends with the lease. Waits for a helper_place, within the time limit, unless `place` is one.
   /// @throws unavailable_error as link_helper::start and helper_place.
   helper_lease(helper_settings const& settings, std::string const& identity, helper_reuse reuse,
-               time_limit const& limit, std::unique_ptr<helper_place> place = nullptr);
+               time_limit const& limit, std::shared_ptr<helper_place> place = nullptr);
   ~helper_lease();
   helper_lease(helper_lease const&) = delete;
   helper_lease& operator=(helper_lease const&) = delete;
@@ -77,7 +83,7 @@ class helper_lease {
 
   void start_next() noexcept;
 
-  std::unique_ptr<helper_place> place_;  ///< until helper_ has ended
+  std::shared_ptr<helper_place> place_;  ///< until helper_ has ended
   helper_settings settings_;
   helper_reuse reuse_;
   bool starts_next_ = false;

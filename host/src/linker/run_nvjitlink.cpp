@@ -2,7 +2,13 @@
 #include "linker/run_nvjitlink.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "link_helper/idle_time.hpp"
@@ -17,6 +23,7 @@
 #include "nvjitlink/process_end_guard.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
+#include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 
@@ -117,18 +124,95 @@ std::vector<finding> check_by_links(std::vector<fatbin> const& inputs, link_opti
   return findings;
 }
 
-/// Checks what preflight could not read by additional links, and links.
+/// Whether check_by_links compares two orders of the inputs, which takes a third of the time of the
+/// link.
+bool checks_take_time(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  return options.mode == link_mode::lto && inputs.size() > 1;
+}
+
+/// The links of check_by_links, made in a thread of their own while the caller links.
+class checks_beside {
+ public:
+  checks_beside(std::vector<fatbin> const& inputs, link_options const& options,
+                std::function<link_function()> const& open)
+      : thread_([this, &inputs, &options, open] {
+          set_cancel_function({&is_abandoned, this});
+          try {
+            findings_.set_value(check_by_links(inputs, options, open()));
+          } catch (...) {
+            findings_.set_exception(std::current_exception());
+          }
+        })
+  {
+  }
+  /// Ends the checks if nobody waited for them.
+  ~checks_beside() { abandoned_ = true; }
+  checks_beside(checks_beside const&) = delete;
+  checks_beside& operator=(checks_beside const&) = delete;
+
+  /// @throws what check_by_links throws; cancelled_error the caller is cancelled.
+  std::vector<finding> wait()
+  {
+    auto findings = findings_.get_future();
+    while (findings.wait_for(k_ask_interval) != std::future_status::ready)
+      throw_if_cancelled(stage::linker);
+    return findings.get();
+  }
+
+ private:
+  static std::int32_t is_abandoned(void* checks)
+  {
+    return static_cast<checks_beside*>(checks)->abandoned_ ? 1 : 0;
+  }
+
+  std::atomic<bool> abandoned_ = false;
+  std::promise<std::vector<finding>> findings_;
+  std::jthread thread_;  // ends before the members above
+};
+
+/// How a link is made, and checked.
+struct link_ways {
+  link_function link;
+  /// Opens another nvJitLink for the checks, which are made while it links; empty: there is none.
+  std::function<link_function()> open_another = {};
+};
+
+/// Checks what preflight could not read by additional links, and links. An error of the checks is
+/// thrown before one of the link.
 link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
-                            link_function const& link)
+                            link_ways const& ways)
 try {
-  auto findings = check_by_links(inputs, options, link);
-  if (has_error(findings)) throw refused_error(options.target, std::move(findings));
-  auto product =
-      link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  auto const& link = ways.link;
+  auto const make = [&] {
+    return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
+  };
+  auto const refuse_errors = [&](std::vector<finding> findings) {
+    if (has_error(findings)) throw refused_error(options.target, std::move(findings));
+    return findings;
+  };
+  link_product product;
+  std::vector<finding> findings;
+  if (ways.open_another) {
+    checks_beside checks(inputs, options, ways.open_another);
+    std::exception_ptr failure;
+    try {
+      product = make();
+    } catch (cancelled_error const&) {
+      throw;
+    } catch (error const&) {  // not what unwinds a thread that is cancelled
+      failure = std::current_exception();
+    }
+    findings = refuse_errors(checks.wait());
+    if (failure) std::rethrow_exception(failure);
+  } else {
+    findings = refuse_errors(check_by_links(inputs, options, link));
+    product = make();
+  }
   for (auto const& warning : findings) product.warnings.push_back(describe_warning(warning));
   return product;
 } catch (link_error const& failed) {
-  auto findings = find_reported_duplicate(failed.details().log, inputs, options, link);
+  auto findings = find_reported_duplicate(failed.details().log, inputs, options, ways.link);
   if (findings.empty())
     throw link_error(failed.where(), name_refused_option(failed.details(), options));
   throw refused_error(options.target, std::move(findings));
@@ -159,7 +243,24 @@ std::vector<std::string> helper_warnings(helper_hello const& hello)
 }
 
 /// What is done with an open nvJitLink.
-using link_user = std::function<link_product(link_function const&)>;
+using link_user = std::function<link_product(link_ways const&)>;
+
+/// Opens a second helper beside the one of `settings`, if a core is free for it; it ends with the
+/// checks. Only for inputs whose helper may link others afterwards: a link of others may never end,
+/// and a check that refuses them would wait for it.
+std::function<link_function()> second_helper(helper_settings const& settings,
+                                             std::string const& identity, time_limit const& limit)
+{
+  std::shared_ptr<helper_place> const place = helper_place::beside_another();
+  if (!place) return {};
+  return [=]() -> link_function {
+    auto const helper =
+        std::make_shared<helper_lease>(settings, identity, helper_reuse::fresh, limit, place);
+    return [=](auto const& parts, auto const& texts, image_kind emit) {
+      return helper->link(make_request(parts, texts, emit), limit);
+    };
+  };
+}
 
 nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file,
@@ -171,19 +272,23 @@ nvjitlink_run run_in_helper(linker_state const& linker, std::vector<fatbin> cons
     refuse_library(nvjitlink_library(),
                    {file.path, file.reason, "it is not a readable nvJitLink of CUDA 13"});
   time_limit const limit(linker.settings.time_limit);
-  helper_lease helper({.file = file.path,
-                       .may_search = !is_named,
-                       .allow_unconfined = linker.settings.allow_unconfined},
-                      file.identity, reuse_after(inputs), limit);
+  helper_settings const settings{.file = file.path,
+                                 .may_search = !is_named,
+                                 .allow_unconfined = linker.settings.allow_unconfined};
+  auto const reuse = reuse_after(inputs);
+  helper_lease helper(settings, file.identity, reuse, limit);
   auto const& hello = helper->hello();
   nvjitlink_run run{.product = {},
                     .identity = hello.identity,
                     .open_ms = watch.lap(),
                     .warnings = helper_warnings(hello)};
   refuse_toolkits(inputs, options, {hello.major, hello.minor});
-  run.product = use([&](auto const& parts, auto const& texts, image_kind emit) {
+  link_ways ways{[&](auto const& parts, auto const& texts, image_kind emit) {
     return helper.link(make_request(parts, texts, emit), limit);
-  });
+  }};
+  if (reuse == helper_reuse::shared && checks_take_time(inputs, options))
+    ways.open_another = second_helper(settings, hello.identity, limit);
+  run.product = use(ways);
   return run;
 }
 
@@ -197,9 +302,9 @@ nvjitlink_run run_here(linker_state& linker, std::vector<fatbin> const& inputs,
       .product = {}, .identity = nvjitlink->identity(), .open_ms = watch.lap(), .warnings = {}};
   refuse_toolkits(inputs, options, {nvjitlink->major(), nvjitlink->minor()});
   process_end_guard::watch_exit();
-  run.product = use([&](auto const& parts, auto const& texts, image_kind emit) {
+  run.product = use({[&](auto const& parts, auto const& texts, image_kind emit) {
     return link_in_process(*nvjitlink, parts, texts, emit);
-  });
+  }});
   return run;
 }
 
@@ -217,15 +322,15 @@ nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inp
                             link_options const& options, nvjitlink_file const& file)
 {
   return run(linker, inputs, options, file,
-             [&](link_function const& link) { return check_and_link(inputs, options, link); });
+             [&](link_ways const& ways) { return check_and_link(inputs, options, ways); });
 }
 
 std::vector<finding> check_with_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                                           link_options const& options, nvjitlink_file const& file)
 {
   std::vector<finding> findings;
-  (void)run(linker, inputs, options, file, [&](link_function const& link) {
-    findings = check_by_links(inputs, options, link);
+  (void)run(linker, inputs, options, file, [&](link_ways const& ways) {
+    findings = check_by_links(inputs, options, ways.link);
     return link_product{};
   });
   return findings;
