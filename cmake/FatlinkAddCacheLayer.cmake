@@ -21,7 +21,8 @@ a package is installed, the first run neither links nor loads nvJitLink.
   separately. For a library with several hooks, join the transforms of one link by ``+``: ``load+store`` is one link
   with both. (A target or file whose name contains ``+`` cannot be part of such a group.)
 ``ARCHITECTURES``
-  Compute capabilities of the GPUs, for example ``80;90a``. Default: every generic one that CUDA 13 supports.
+  Compute capabilities of the GPUs, for example ``80;90a``. A cubin for 80 also serves 86 and 89. Default: every generic
+  one that CUDA 13 supports.
 ``MODE``, ``EMIT``
   The link modes, and the kinds of image: PTX, which only ``lto`` mode emits, is for the reference device. Default:
   ``both``, that is ``lto`` and ``ptx``, or ``lto`` with ``EMIT ptx``; ``cubin ptx``, or ``cubin`` with ``MODE ptx`` or
@@ -43,9 +44,8 @@ a package is installed, the first run neither links nor loads nvJitLink.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-It serves
-machines with the nvJitLink that is found at build time, and machines without nvJitLink. The same inputs give the
-same bytes. The target property ``FATLINK_LAYER`` is the folder of the layer.
+It serves machines with any nvJitLink or none, except those that name another one than the nvJitLink that is found at
+build time ($FATLINK_NVJITLINK). The same inputs give the same bytes. The target property ``FATLINK_LAYER`` is the folder of the layer.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]

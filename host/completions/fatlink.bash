@@ -51,7 +51,7 @@ _fatlink_options() {
     pack) options+=" -o --output --package $sources" ;;
     list) options+=' --kind --names' ;;
     cache) options='-h --help' ;;
-    'cache warm') options+=" --target --mode --kernel --emit --layer $linking" ;;
+    'cache warm') options+=" --target --mode --kernel --emit --layer --one-copy $linking" ;;
     bench) options+=" --elements --library --transform --mode --kernel --set --only --repeat --resources $common" ;;
   esac
 }

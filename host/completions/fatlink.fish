@@ -154,6 +154,7 @@ complete -c fatlink -n '__fatlink_at pack' -l package -x -d 'Package that ships 
 complete -c fatlink -n '__fatlink_at list' -l kind -xa 'library transform' -d 'Show only this kind'
 complete -c fatlink -n '__fatlink_at list' -l names -d 'Print only the names'
 complete -c fatlink -n '__fatlink_at cache/warm' -l layer -xa '(__fish_complete_directories)' -d 'Fill this folder'
+complete -c fatlink -n '__fatlink_at cache/warm' -l one-copy -d 'Half the size, not for a named nvJitLink'
 complete -c fatlink -n '__fatlink_at bench' -l set -x -d 'Value of an argument of a launch plan'
 complete -c fatlink -n '__fatlink_at bench' -l only -xa '(__fatlink_list kernels links first-launch starts preflight reference-device)' -d 'What is measured'
 complete -c fatlink -n '__fatlink_at bench' -l repeat -x -d 'Number of rounds'

@@ -145,6 +145,10 @@ class Serves(CacheTest):
         self.assertEqual(self.link_json(env={**env, **made_by})["cache"], "hit")
         self.assertEqual(self.link_json(env={**env, "FATLINK_NVJITLINK": real})["cache"], "miss")
         self.assertEqual(len(os.listdir(self.folder / "layer")), 2)
+        layer = str(self.folder / "layer")
+        self.assertEqual(self.fatlink_json("doctor", env=env)["cache"]["layers"], [{"folder": layer, "entries": 2}])
+        self.assertIn(f"  shipped: {layer}, 2 entries\n", self.fatlink("doctor", env=env).stdout)
+        self.assertIn(f"read-only layer: {layer}", self.fatlink("cache", "stats", env=env).stdout)
 
     def test_a_layer_with_one_copy_is_not_for_hosts_that_name_their_nvjitlink(self):
         env = self.shipped(*PAIR, "--target", "sm_90", "--mode", "lto", "--one-copy")

@@ -255,7 +255,7 @@ class Outputs(JsonTest):
         self.json("doctor", status=5, env={"FATLINK_NVJITLINK": "/nowhere"})
         self.json("doctor", status=5, env={"FATLINK_LINKD": "/nowhere"})
         self.file("mine.txt", "mine")
-        self.json("doctor", env={"FATLINK_CACHE_DIR": str(self.folder)})
+        self.json("doctor", env={"FATLINK_CACHE_DIR": str(self.folder), "FATLINK_SYSTEM_CACHE": str(self.folder)})
         self.assert_every_field_seen("doctor")
 
     def test_bench(self):

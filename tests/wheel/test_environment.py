@@ -5,7 +5,7 @@ import os
 import shutil
 import unittest
 
-from wheel_case import CMAKE, NVCC, SOURCE, Environment
+from wheel_case import CMAKE, NVCC, SOURCE, WHEELS, Environment
 
 PROGRAM = """
 #include <fatlink/search_path.hpp>
@@ -63,6 +63,31 @@ class Projects(Environment):
             "cmake_minimum_required(VERSION 3.25)\nproject(none LANGUAGES CXX)\nfind_package(fatlink REQUIRED)\n"
             "if(TARGET fatlink::static)\n  message(FATAL_ERROR offered)\nendif()\n")
         self.build("none-build", self.folder / "none")
+
+
+FIRST_CALLS = """
+import fatlink
+import numpy
+for element in ("float32", "int32"):
+    x = numpy.arange(1, 6, dtype=element)
+    print(fatlink.reduce(x).item(), fatlink.reduce(x, "max").item(), fatlink.scan(x).tolist()[-1], fatlink.sort(x, "greater").tolist()[0],
+          fatlink.map(x, x, op="multiply").tolist()[-1])
+print(fatlink.cache.statistics()["misses"])
+"""
+
+
+class NamedOperators(Environment):
+    def test_their_first_calls_compile_and_link_nothing(self):
+        self.done(self.environment / "bin/pip", "install", "-q", "--no-index", "--find-links", WHEELS, "numpy")
+        env = {**self.env, "FATLINK_CACHE_DIR": str(self.folder / "first"), "FATLINK_LINKD": "/nowhere"}
+        said = self.done(self.python, "-c", FIRST_CALLS, env=env).split("\n")
+        self.assertEqual(said[:3], ["15.0 5.0 15.0 5.0 25.0", "15 5 15 5 25", "0"])
+
+    def test_are_shown_by_the_program(self):
+        layers = json.loads(self.fatlink("doctor", "--json"))["cache"]["layers"]
+        package = self.done(self.python, "-m", "fatlink", "--prefix").strip()
+        self.assertEqual([layer["folder"] for layer in layers], [f"{package}/share/fatlink/cache"])
+        self.assertGreater(layers[0]["entries"], 800)
 
 
 class Program(Environment):

@@ -74,7 +74,11 @@ nlohmann::json examine_cache()
                       {"usable", statistics.usable},
                       {"entries", statistics.entries},
                       {"limit", statistics.limit},
+                      {"layers", nlohmann::json::array()},
                       {"warnings", cache.settings().warnings}};
+  for (auto const& layer : cache.settings().layers)
+    json["layers"].push_back(
+        {{"folder", layer.string()}, {"entries", detail::list_folder(layer).size()}});
   if (statistics.usable) return json;
   json["reason"] = statistics.reason;
   json["hint"] =
@@ -123,6 +127,9 @@ void print_doctor(nlohmann::json const& report)
   auto const& cache = report["cache"];
   if (auto const path = cache["path"].get<std::string>(); !path.empty())
     fmt::print("Cache: {}, {} entries\n", path, cache["entries"].get<std::size_t>());
+  for (auto const& layer : cache["layers"])
+    fmt::print("  shipped: {}, {} entries\n", layer["folder"].get<std::string>(),
+               layer["entries"].get<std::size_t>());
   for (auto const& warning : cache["warnings"])
     fmt::print("  warning: {}\n", warning.get<std::string>());
   fmt::print("Fatbins by name (fatlink list):\n");

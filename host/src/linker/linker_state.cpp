@@ -41,10 +41,12 @@ std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
   return nvjitlink_;
 }
 
-bool linker_state::may_use_shipped() const
+bool linker_state::may_use_shipped()
 {
-  return settings.cache && settings.nvjitlink.empty() &&
-         environment(nvjitlink_library().variable).empty();
+  if (!settings.cache) return false;
+  auto const is_named =
+      !settings.nvjitlink.empty() || !environment(nvjitlink_library().variable).empty();
+  return !is_named || locate_nvjitlink().identity.empty();
 }
 
 void linker_state::forget_file()

@@ -27,8 +27,8 @@ struct linker_state {
     return settings.isolation == isolation::helper && !settings.allow_unconfined;
   }
   /// Whether links that a package ships may be used, whatever nvJitLink made them: not where the
-  /// caller or $FATLINK_NVJITLINK names the nvJitLink to use.
-  [[nodiscard]] bool may_use_shipped() const;
+  /// caller or $FATLINK_NVJITLINK names an nvJitLink that can be used.
+  [[nodiscard]] bool may_use_shipped();
   /// Makes locate_nvjitlink() search again.
   void forget_file();
 
