@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """From the start of a process to its first verified result of a reduction and a scan with the caller's operator:
-`fatlink run` with its cache empty (cold) and in the next process (warm), beside cuda.compute where Python has it. Prints a
-table in Markdown. "Ready" is the time without the start of the process, imports, and opening the GPU: for fatlink reading,
+`fatlink run` with its cache empty (cold) and in the next process (warm), without the links that its package ships and, where
+it ships some (a wheel, or a build with FATLINK_OPERATOR_LINKS), with them, beside cuda.compute where Python has it. Prints a table in Markdown. "Ready" is the time without the start of the process, imports, and opening the GPU: for fatlink reading,
 linking, loading, the launches and their verification; for cuda.compute its first call, the copy and the comparison."""
 import importlib.util
 import os
@@ -15,9 +15,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 KINDS = ("reduce", "scan")
 
 
-def fatlink(build, library, elements):
+def fatlink(build, library, elements, *variables):
     device = os.environ.get("FATLINK_BENCH_DEVICE", "gpu")  # cpu: tries the script without a GPU
-    return [build / "bin/fatlink", "run", "--json", "--device", device, "--mode", "lto", "--library", library,
+    return ["/usr/bin/env", *variables, build / "bin/fatlink", "run", "--json", "--device", device, "--mode", "lto", "--library", library,
             "--transform", "add_float", "--elements", str(elements)]
 
 
@@ -29,7 +29,11 @@ def has_cuda_compute():
 
 
 def commands_of(build, elements):
-    commands = {(kind, "fatlink run"): fatlink(build, f"{kind}_4", elements) for kind in KINDS}
+    commands = {(kind, "fatlink run"): fatlink(build, f"{kind}_4", elements, "FATLINK_SYSTEM_CACHE=") for kind in KINDS}
+    shipped = build / "share/fatlink/cache"
+    if shipped.is_dir():
+        for kind in KINDS:
+            commands[kind, "fatlink run, shipped links"] = fatlink(build, f"{kind}_4", elements, f"FATLINK_SYSTEM_CACHE={shipped}")
     if has_cuda_compute():
         for kind in KINDS:
             commands[kind, "cuda.compute"] = [sys.executable, HERE / "cuda_compute_first.py", kind, str(elements)]

@@ -105,6 +105,16 @@ class FirstResults(Scripts):
                 module.time_process([build / "bin/fatlink"], self.folder)
             shutil.rmtree(build)
 
+    def test_first_results_are_measured_with_and_without_shipped_links(self):
+        module = load(BENCH / "first_result.py")
+        module.has_cuda_compute = lambda: True
+        self.assertEqual({program for _, program in module.commands_of(self.folder, 9)}, {"fatlink run", "cuda.compute"})
+        layer = self.folder / "share/fatlink/cache"
+        layer.mkdir(parents=True)
+        commands = module.commands_of(self.folder, 9)
+        self.assertIn(f"FATLINK_SYSTEM_CACHE={layer}", commands["scan", "fatlink run, shipped links"])
+        self.assertIn("FATLINK_SYSTEM_CACHE=", commands["scan", "fatlink run"])
+
     def test_first_results_of_a_recorded_run_are_shown(self):
         medians = {(("reduce", "fatlink run"), "cold"): [100, 50], (("reduce", "fatlink run"), "warm"): [20, 2],
                    (("reduce", "cuda.compute"), "cold"): [3000, 2000], (("reduce", "cuda.compute"), "warm"): [2900, 1900]}

@@ -46,7 +46,7 @@ typedef struct fatlink_image_info {
   fatlink_link_mode mode;      /**< of the link */
   fatlink_cache_outcome cache; /**< whether the cache had it */
   int32_t inlined;             /**< 1: transforms fill hooks, and every one was inlined */
-  char const* target;          /**< "sm_90" */
+  char const* target;          /**< of the code, "sm_90": the link's, or an older one that runs there */
   uint64_t hook_count;         /**< for fatlink_image_get_hook */
   uint64_t warning_count;      /**< for fatlink_image_warning */
   double link_ms;              /**< wall time of the link itself; 0 for an image from the cache */
