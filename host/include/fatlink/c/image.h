@@ -46,11 +46,11 @@ typedef struct fatlink_image_info {
   fatlink_link_mode mode;      /**< of the link */
   fatlink_cache_outcome cache; /**< whether the cache had it */
   int32_t inlined;             /**< 1: transforms fill hooks, and every one was inlined */
-  char const* target;          /**< of the code, "sm_90": the link's, or an older one that runs there */
-  uint64_t hook_count;         /**< for fatlink_image_get_hook */
-  uint64_t warning_count;      /**< for fatlink_image_warning */
-  double link_ms;              /**< wall time of the link itself; 0 for an image from the cache */
-  uint64_t size_bytes;         /**< of the image; of a PTX_SET, of all its texts */
+  char const* target;     /**< of the code, "sm_90": the link's, or an older one that runs there */
+  uint64_t hook_count;    /**< for fatlink_image_get_hook */
+  uint64_t warning_count; /**< for fatlink_image_warning */
+  double link_ms;         /**< wall time of the link itself; 0 for an image from the cache */
+  uint64_t size_bytes;    /**< of the image; of a PTX_SET, of all its texts */
 } fatlink_image_info;
 
 /** A hook of an image. */
