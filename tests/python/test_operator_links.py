@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache layer of the wheel with the operators that Python names: their first call compiles and links nothing."""
+import importlib.util
 import json
 import os
 import pathlib
@@ -9,21 +10,21 @@ import sys
 import tempfile
 import unittest
 
-from python_case import BUILD, PACKAGE, SOURCE, NumpyCase, variables
+from python_case import BUILD, PACKAGE, SOURCE, NumpyCase, fatlink, variables
 
 SCRIPT = pathlib.Path(SOURCE or "/none", "cmake/build/operators/link_operators.py")
 NAMES = ("FATLINK_NVJITLINK", "FATLINK_NVRTC")  # of users who name what links, and get links of their own
 # Each call, and how many links and compiles were made for it.
 CALLS = """
 import json
-import numpy
+import {package}
 import fatlink
-x = numpy.arange(1, 6, dtype=numpy.int32)
+x = {package}.arange(1, 6, dtype={package}.int32{options})
 results = []
-for call in (%s):
+for call in ({calls}):
     before = fatlink.cache.statistics()["misses"]
     result = call()
-    results.append((numpy.asarray(result).tolist(), fatlink.cache.statistics()["misses"] - before))
+    results.append((result.tolist(), fatlink.cache.statistics()["misses"] - before))
 print(json.dumps(results))
 """
 
@@ -48,13 +49,13 @@ class OperatorLinks(NumpyCase):
         if not os.listdir(self.layer):
             script("--layer", self.layer, "--only", "reduce max int32", "--only", "reduce add int32 int64", "--only", "map1 negate float32")
 
-    def misses(self, *calls, **env):
+    def misses(self, *calls, package="numpy", options="", **env):
         """The results of calls in a new process with the layer and an empty folder, and the misses of each."""
         env = {**os.environ, **variables(), "FATLINK_SYSTEM_CACHE": self.layer, "FATLINK_CACHE_DIR": str(self.folder / "cache"),
                "PYTHONPATH": PACKAGE, **env}
         for name in NAMES:
             env.pop(name, None)
-        text = CALLS % "".join(f"lambda: {call}, " for call in calls)
+        text = CALLS.format(calls="".join(f"lambda: {call}, " for call in calls), package=package, options=options)
         done = subprocess.run([sys.executable, "-c", text], text=True, capture_output=True, env=env)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
@@ -62,6 +63,13 @@ class OperatorLinks(NumpyCase):
     def test_the_first_call_compiles_and_links_nothing(self):
         found = self.misses("fatlink.reduce(x, 'max')", "fatlink.reduce(x)", "fatlink.map(x.astype('float32'), op='negate')",
                             FATLINK_LINKD="/nowhere")
+        self.assertEqual(found, [[5, 0], [15, 0], [[-1, -2, -3, -4, -5], 0]])
+
+    def test_the_first_call_on_a_gpu_compiles_and_links_nothing(self):
+        if not fatlink.gpu_count() or importlib.util.find_spec("torch") is None:
+            self.skipTest("there is no GPU, or no PyTorch")
+        found = self.misses("fatlink.reduce(x, 'max')", "fatlink.reduce(x)", "fatlink.map(x.float(), op='negate')",
+                            package="torch", options=", device='cuda'", FATLINK_LINKD="/nowhere")
         self.assertEqual(found, [[5, 0], [15, 0], [[-1, -2, -3, -4, -5], 0]])
 
     def test_an_operator_outside_of_the_layer_is_compiled_and_linked(self):
