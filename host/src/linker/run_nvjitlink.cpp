@@ -8,6 +8,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -139,7 +140,9 @@ class checks_beside {
       : thread_([this, &inputs, &options, open] {
           set_cancel_function({&is_abandoned, this});
           try {
-            findings_.set_value(check_by_links(inputs, options, open()));
+            auto const link = open_or_none(open);
+            findings_.set_value(link ? std::optional(check_by_links(inputs, options, link))
+                                     : std::nullopt);
           } catch (...) {
             findings_.set_exception(std::current_exception());
           }
@@ -151,8 +154,9 @@ class checks_beside {
   checks_beside(checks_beside const&) = delete;
   checks_beside& operator=(checks_beside const&) = delete;
 
+  /// Empty: no other nvJitLink opened, and nothing was checked.
   /// @throws what check_by_links throws; cancelled_error the caller is cancelled.
-  std::vector<finding> wait()
+  std::optional<std::vector<finding>> wait()
   {
     auto findings = findings_.get_future();
     while (findings.wait_for(k_ask_interval) != std::future_status::ready)
@@ -161,13 +165,20 @@ class checks_beside {
   }
 
  private:
+  static link_function open_or_none(std::function<link_function()> const& open)
+  try {
+    return open();
+  } catch (unavailable_error const&) {  // the caller checks in its own, which is open
+    return {};
+  }
+
   static std::int32_t is_abandoned(void* checks)
   {
     return static_cast<checks_beside*>(checks)->abandoned_ ? 1 : 0;
   }
 
   std::atomic<bool> abandoned_ = false;
-  std::promise<std::vector<finding>> findings_;
+  std::promise<std::optional<std::vector<finding>>> findings_;
   std::jthread thread_;  // ends before the members above
 };
 
@@ -178,6 +189,22 @@ struct link_ways {
   std::function<link_function()> open_another = {};
 };
 
+/// Null: the caller makes the checks before it links.
+std::unique_ptr<checks_beside> start_checks(std::vector<fatbin> const& inputs,
+                                            link_options const& options, link_ways const& ways)
+try {
+  if (!ways.open_another) return nullptr;
+  return std::make_unique<checks_beside>(inputs, options, ways.open_another);
+} catch (std::system_error const&) {  // no thread
+  return nullptr;
+}
+
+/// @throws refused_error there is an error among `findings`.
+void refuse_errors(std::vector<finding> const& findings, link_options const& options)
+{
+  if (has_error(findings)) throw refused_error(options.target, findings);
+}
+
 /// Checks what preflight could not read by additional links, and links. An error of the checks is
 /// thrown before one of the link.
 link_product check_and_link(std::vector<fatbin> const& inputs, link_options const& options,
@@ -187,15 +214,10 @@ try {
   auto const make = [&] {
     return link(link_inputs(inputs, options), nvjitlink_options(inputs, options), options.emit);
   };
-  auto const refuse_errors = [&](std::vector<finding> findings) {
-    if (has_error(findings)) throw refused_error(options.target, std::move(findings));
-    return findings;
-  };
   link_product product;
-  std::vector<finding> findings;
-  if (ways.open_another) {
-    checks_beside checks(inputs, options, ways.open_another);
-    std::exception_ptr failure;
+  std::optional<std::vector<finding>> findings;
+  std::exception_ptr failure;
+  if (auto const checks = start_checks(inputs, options, ways)) {
     try {
       product = make();
     } catch (cancelled_error const&) {
@@ -203,13 +225,16 @@ try {
     } catch (error const&) {  // not what unwinds a thread that is cancelled
       failure = std::current_exception();
     }
-    findings = refuse_errors(checks.wait());
+    findings = checks->wait();
+    if (!findings) findings = check_by_links(inputs, options, link);
+    refuse_errors(*findings, options);
     if (failure) std::rethrow_exception(failure);
   } else {
-    findings = refuse_errors(check_by_links(inputs, options, link));
+    findings = check_by_links(inputs, options, link);
+    refuse_errors(*findings, options);
     product = make();
   }
-  for (auto const& warning : findings) product.warnings.push_back(describe_warning(warning));
+  for (auto const& warning : *findings) product.warnings.push_back(describe_warning(warning));
   return product;
 } catch (link_error const& failed) {
   auto findings = find_reported_duplicate(failed.details().log, inputs, options, ways.link);
