@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of segmented_reduce that a block does together: long segments, and those of many chunks.
+// The kernels of segmented_reduce but that of chunks: segments by warps or blocks, and what chunks
+// leave.
 #pragma once
 
 #include "../detail/block_fold.cuh"
 #include "segmented_reduce.cuh"
-#include "segments.cuh"
 
 namespace fatlink_algorithms {
+
+/// Folds the elements from `first` to `last`: one at least. Unlike of warp_fold, `first` is any
+/// element. Lane 0 gets the result.
+template <typename Shape, typename Element, written When, typename Combine>
+__device__ __forceinline__ Element fold_segment(array_source<Element, When> const& source,
+                                                std::size_t first, std::size_t last,
+                                                Combine combine)
+{
+  auto const pack = (first + Shape::pack - 1) / Shape::pack;
+  auto const aligned = min(pack * Shape::pack, last);
+  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
+  Element head[Shape::pack];
+  source.load_elements(first, count, head);
+  if (aligned == last) return fold_items(head, count, combine);
+  auto const total = warp_fold<Shape>(source, pack, last, combine);
+  return count == 0 ? total : combine(fold_items(head, count, combine), total);
+}
 
 /// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
 /// The number of warps is a power of two.
