@@ -124,13 +124,11 @@ class look_back {
 /// The number of the block's tile, for all its threads; `shared` is in shared memory. Tiles are
 /// numbered in the order in which their blocks start, so that a block waits for blocks that run
 /// only. Waits for the launch before, which cleared the ticket and the slots; a single tile needs
-/// neither.
+/// neither. Does not let the next launch start: on an H100, select_4 took 1.3 us longer then.
 __device__ __forceinline__ unsigned take_tile(unsigned* ticket, unsigned& shared)
 {
-  start_next_launch();
-  auto const zero = wait_for_last_launch();
-  if (gridDim.x == 1) return zero;
-  if (threadIdx.x == 0) shared = atomicAdd(ticket, 1U);
+  wait_for_last_launch();
+  if (threadIdx.x == 0) shared = gridDim.x == 1 ? 0 : atomicAdd(ticket, 1U);
   __syncthreads();
   return shared;
 }
