@@ -73,7 +73,7 @@ device_facts facts_of(device const& destination, launch_plan const& plan,
                       std::vector<untyped_kernel> const& kernels)
 {
   auto const occupancy = std::make_shared<remembered_occupancy>(plan.launches, kernels);
-  auto const info = destination.info();
+  auto const& info = destination.info();
   return {.multiprocessors = info.multiprocessors,
           .shared_memory = static_cast<std::int64_t>(info.max_shared_bytes_per_block),
           .occupancy = [occupancy](std::string const& kernel, unsigned threads,
