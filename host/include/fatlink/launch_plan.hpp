@@ -81,9 +81,9 @@ struct plan_launch {
   std::array<formula_text, 3> block = {"1", "1", "1"};  ///< threads
   formula_text shared_bytes = "0";                      ///< dynamic shared memory of a block
   /// Whether its blocks may start before the launch before it has ended (programmatic dependent
-  /// launch): its kernel waits by griddepcontrol.wait before it touches what that one writes. Of the
-  /// first launch: before what is queued before the call has ended; then all kernels of launches
-  /// that state it wait before they touch any memory.
+  /// launch): its kernel waits by griddepcontrol.wait before it touches what that one writes. Of
+  /// the first launch: before what is queued before the call has ended; then all kernels of
+  /// launches that state it wait before they touch any memory.
   bool overlap = false;
   std::vector<launch_argument> arguments = {};  ///< in the order of the parameters
 };
