@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the start of a process to its first verified result of a reduction and a scan with the caller's operator:
 `fatlink run` with its cache empty (cold) and in the next process (warm), without the links that its package ships and, where
-it ships some (a wheel, or a build with FATLINK_OPERATOR_LINKS), with them, beside cuda.compute where Python has it. Prints a table in Markdown. "Ready" is the time without the start of the process, imports, and opening the GPU: for fatlink reading,
+it ships some (a wheel, or a build with FATLINK_OPERATOR_LINKS), with them, beside cuda.compute where Python has it. Prints a
+table in Markdown. "Ready" is the time without the start of the process, imports, and opening the GPU: for fatlink reading,
 linking, loading, the launches and their verification; for cuda.compute its first call, the copy and the comparison."""
 import importlib.util
 import os

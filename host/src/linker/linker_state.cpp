@@ -43,7 +43,7 @@ std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
 
 bool linker_state::may_use_shipped()
 {
-  if (!settings.cache) return false;
+  if (!settings.cache || settings.cache->settings().layers.empty()) return false;
   auto const is_named =
       !settings.nvjitlink.empty() || !environment(nvjitlink_library().variable).empty();
   return !is_named || locate_nvjitlink().identity.empty();
