@@ -17,7 +17,7 @@
 #include "option_flags.hpp"
 #include "options.hpp"
 #include "resources_report.hpp"
-#include "run/run_report.hpp"
+#include "run/report_parts.hpp"
 #include "targets.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/output_file.hpp"

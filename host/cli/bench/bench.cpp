@@ -10,7 +10,6 @@
 #include "bench/bench_job.hpp"
 #include "bench/bench_report.hpp"
 #include "bench/first_launch.hpp"
-#include "bench/kernel_times.hpp"
 #include "bench/link_times.hpp"
 #include "bench/plan_times.hpp"
 #include "bench/reference_device_rate.hpp"
@@ -90,8 +89,7 @@ std::shared_ptr<device> measure_gpu(nlohmann::json& report, bench_job const& job
   auto gpu = open_device("gpu");
   report["device"] = {{"name", gpu->info().name}, {"target", gpu->info().target.name()}};
   if (is_measured(arguments, "kernels"))
-    report["kernels"] = job.plan ? measure_plan(*gpu, job, arguments.elements)
-                                 : measure_kernels(*gpu, job, arguments.elements);
+    report["kernels"] = measure_plan(*gpu, job, arguments.elements);
   return gpu;
 }
 
@@ -129,10 +127,10 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
 /// @throws usage_error --elements is given, and --set states all sizes of the plan.
 void check_elements(bench_job const& job, bench_arguments const& arguments)
 {
-  if (!arguments.states_elements || !job.plan || has_free_size(job)) return;
+  if (!arguments.states_elements || has_free_size(job)) return;
   fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
                          "or they have defaults",
-                         arguments.elements.front(), job.plan->plan.name),
+                         arguments.elements.front(), job.plan.name),
              "--elements", "leave out --elements");
 }
 
@@ -147,7 +145,7 @@ int bench(bench_arguments const& arguments)
                         {"nvjitlink", describe_nvjitlink()},
                         {"library", job.files.front().stem().string()},
                         {"transform", describe_transforms(job)},
-                        {"kernel", job.kernel.name},
+                        {"kernel", job.kernel()},
                         {"rounds", job.rounds}};
   measure_parts(report, job, arguments);
   if (arguments.json)

@@ -12,7 +12,8 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "preflight/interface_queries.hpp"
-#include "run/run_plan.hpp"
+#include "run/implied_plan.hpp"
+#include "run/run_job.hpp"
 
 namespace fatlink::cli {
 
@@ -31,17 +32,6 @@ void refuse_kernels(launch_plan const& plan, std::vector<std::string> const& ker
   fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", kernels.front(),
                          plan.name),
              kernels.front(), "leave out --kernel");
-}
-
-/// The files of the names, or the shipped ones where there are none.
-std::vector<std::filesystem::path> find_files(std::string const& library,
-                                              std::vector<std::string> const& transforms,
-                                              bool has_plan)
-{
-  std::vector<std::filesystem::path> files{fatbin_or_default(library, k_shipped_library)};
-  for (auto const& transform : transforms) files.push_back(input_file(transform));
-  if (transforms.empty() && !has_plan) files.push_back(fatbin_or_default({}, k_shipped_transform));
-  return files;
 }
 
 }  // namespace
@@ -77,28 +67,26 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
                    link_flags flags)
 {
   auto const library = library_for(name, transforms, flags.sources.options.contract);
-  auto plan = plan_of_library(library);
-  if (plan) {
-    refuse_kernels(*plan, flags.options.kernels);
-    flags.options.kernels = plan->kernels();
+  auto [plan, is_implied] = plan_of_library(library);
+  if (!is_implied) {
+    refuse_kernels(plan, flags.options.kernels);
+    flags.options.kernels = plan.kernels();
   }
-  if (!plan && !values.empty()) fail_without_plan("--set", library);
-  if (plan) (void)match_arguments(*plan, {.values = values});
+  (void)match_arguments(plan, {.values = values});
   bench_job job;
+  job.is_implied = is_implied;
   job.values = values;
   job.modes = parse_modes(mode);
   job.flags = std::move(flags);
   for (auto const link_mode : job.modes) (void)job.make_options({}, link_mode);
-  job.files = find_files(library, transforms, plan.has_value());
+  job.files = find_files(library, transforms);
   job.inputs = read_inputs(job.files, job.flags.source_flags());
+  auto const modules = job.modules(detail::newest_target());
   auto const& kernels = job.flags.options.kernels;
-  if (plan) {
-    job.kernel.name = kernels.front();
-    job.plan = bind_plan(std::move(*plan), job.inputs, job.modules(detail::newest_target()));
-  } else {
-    job.kernel = select_kernel(job.modules(detail::newest_target()),
-                               kernels.empty() ? std::string() : kernels.front());
-  }
+  if (is_implied) add_launch(plan, modules, kernels.empty() ? std::string() : kernels.front(), 1);
+  auto bound = bind_plan(std::move(plan), job.inputs, modules);
+  job.plan = std::move(bound.plan);
+  job.references = std::move(bound.references);
   return job;
 }
 

@@ -9,13 +9,11 @@
 #include <optional>
 #include <vector>
 
-#include "bench/kernel_times.hpp"
 #include "bench/median.hpp"
 #include "bench/plan_times.hpp"
-#include "fatlink/live_module.hpp"
 #include "fatlink/live_plan.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "run/plan_arrays.hpp"
+#include "run/execute_plan.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
@@ -60,31 +58,12 @@ measure_start links_of(bench_job const& job, target target)
   };
 }
 
-measure_start kernels_of(bench_job const& job, device const& gpu)
-{
-  auto const in = std::make_shared<device_buffer<float>>(gpu.allocate<float>(k_elements));
-  auto const out = std::make_shared<device_buffer<float>>(gpu.allocate<float>(k_elements));
-  in->fill(std::byte{0});
-  return [&job, &gpu, in, out, links = job.flags.linker()](bool is_tiered) {
-    live_module live(gpu, links, settings_of(job, gpu.info().target, is_tiered));
-    auto stream = gpu.create_stream();
-    detail::stopwatch watch;
-    auto const report = live.swap(job.inputs);
-    live.kernel<void(float const*, float*, std::size_t)>(job.kernel.name)
-        .launch(stream, shape_of(job.kernel, k_elements), in->data(), out->data(), k_elements);
-    stream.synchronize();
-    first_time const time{.image_ms = image_ms(report), .launch_ms = watch.lap()};
-    (void)live.wait_for_best();  // the next start is measured alone
-    return time;
-  };
-}
-
 /// Generated arguments of a plan, on the GPU.
 struct plan_input {
   plan_input(bench_job const& job, device const& gpu, prepared_plan const& code)
       : call(generate_data(job, code, has_free_size(job) ? k_elements : 0)),
         extents(code.extents(size_arguments(call.data))),
-        arrays(gpu, job.plan->plan, call.data, extents)
+        arrays(gpu, job.plan, call.data, extents)
   {
   }
   bench_data call;
@@ -96,14 +75,14 @@ measure_start plans_of(bench_job const& job, device const& gpu)
 {
   auto const target = gpu.info().target;
   auto links = job.flags.linker();
-  auto const code = prepare(gpu, job.plan->plan, job.inputs,
+  auto const code = prepare(gpu, job.plan, job.inputs,
                             links.link(job.inputs, job.make_options(target, link_mode::lto)));
   auto const input = std::make_shared<plan_input>(job, gpu, code);
   return [&job, &gpu, target, links, input](bool is_tiered) {
     live_plan live(gpu, links, settings_of(job, target, is_tiered));
     auto stream = gpu.create_stream();
     detail::stopwatch watch;
-    auto const report = live.swap(job.inputs, {.plan = job.plan->plan});
+    auto const report = live.swap(job.inputs, {.plan = job.plan});
     live.run(stream, input->arrays.arguments());
     stream.synchronize();
     first_time const time{.image_ms = image_ms(report), .launch_ms = watch.lap()};
@@ -165,9 +144,7 @@ nlohmann::json measure_first_launch(bench_job const& job, device const* gpu, tar
   auto rows = nlohmann::json::array();
   reason = why_not(job, target);
   if (!reason.empty()) return rows;
-  auto const measure = gpu == nullptr ? links_of(job, target)
-                       : job.plan     ? plans_of(job, *gpu)
-                                      : kernels_of(job, *gpu);
+  auto const measure = gpu == nullptr ? links_of(job, target) : plans_of(job, *gpu);
   for (auto const is_tiered : {false, true}) (void)measure(is_tiered);
   for (auto const starts_helper : {false, true})
     for (auto& row : measure_rows(measure, job.rounds, starts_helper))

@@ -167,7 +167,7 @@ double measure_preflight(bench_job const& job, target target)
           inputs, {.target = target,
                    .mode = job.modes.back(),
                    .allow_calls = job.flags.options.allow_calls,
-                   .kernels = job.plan ? job.flags.options.kernels : std::vector{job.kernel.name},
+                   .kernels = job.plan.kernels(),
                    .linker = toolkit_version{13, 0}});
     }));
   }

@@ -8,7 +8,8 @@
 #include "bench/bench_images.hpp"
 #include "bench/variants.hpp"
 #include "fatlink/prepare.hpp"
-#include "run/plan_arrays.hpp"
+#include "installed.hpp"
+#include "run/execute_plan.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -22,7 +23,13 @@ std::vector<named_plan> load_plans(device const& gpu, bench_job const& job)
 {
   std::vector<named_plan> plans;
   for (auto& [variant, inputs, image] : link_variants(gpu, job))
-    plans.push_back({variant, prepare(gpu, job.plan->plan, inputs, std::move(image))});
+    plans.push_back({variant, prepare(gpu, job.plan, inputs, std::move(image))});
+  if (job.single_source() && job.files[1].stem() == k_default_transform) {
+    auto plan = job.plan;
+    plan.launches.front().kernel = "apply_transform_pointer";
+    auto [variant, inputs, image] = link_complete(gpu, bench_fatbin(), "function pointer");
+    plans.push_back({variant, prepare(gpu, std::move(plan), inputs, std::move(image))});
+  }
   return plans;
 }
 
@@ -51,7 +58,7 @@ std::size_t bytes_of(launch_plan const& plan, plan_extents const& extents)
 nlohmann::json time_plans(device const& gpu, bench_job const& job,
                           std::vector<named_plan> const& plans, std::size_t elements)
 {
-  auto const& plan = job.plan->plan;
+  auto const& plan = job.plan;
   auto const [data, count] = generate_data(job, plans.front().code, elements);
   auto const extents = plans.front().code.extents(size_arguments(data));
   plan_arrays const arrays(gpu, plan, data, extents);
@@ -74,8 +81,8 @@ nlohmann::json time_plans(device const& gpu, bench_job const& job,
 
 bool has_free_size(bench_job const& job)
 {
-  auto const arguments = match_arguments(job.plan->plan, {.values = job.values});
-  return std::ranges::any_of(job.plan->plan.arguments, [&](plan_argument const& argument) {
+  auto const arguments = match_arguments(job.plan, {.values = job.values});
+  return std::ranges::any_of(job.plan.arguments, [&](plan_argument const& argument) {
     return argument.role == argument_role::size && !argument.default_value &&
            !arguments.values.contains(argument.name);
   });
@@ -84,11 +91,11 @@ bool has_free_size(bench_job const& job)
 bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
                          array_copies copies)
 {
-  auto const& plan = job.plan->plan;
+  auto const& plan = job.plan;
   auto const arguments = match_arguments(plan, {.values = job.values});
   generated_inputs const generated{.elements = elements, .copies = copies};
   bench_data call{.data = read_run_data(detail::plan_formulas(plan), arguments,
-                                        job.plan->references, generated),
+                                        job.references, generated),
                   .elements = elements};
   add_device_inputs(call.data, code, arguments, generated);
   if (has_free_size(job)) return call;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times of calls by a launch plan on a GPU: linked in each mode, compared with a device-to-device
-// copy of as many bytes and, where there is one, with the same sources compiled as one.
+// copy of as many bytes and, where there is one, with the same sources compiled as one and with a
+// call through a function pointer.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +9,7 @@
 
 #include "bench/bench_job.hpp"
 #include "fatlink/device.hpp"
-#include "run/plan_data.hpp"
+#include "run/run_data.hpp"
 
 namespace fatlink::cli {
 
@@ -20,12 +21,11 @@ struct bench_data {
   std::size_t elements = 0;
 };
 
-/// Whether --elements is one of the plan's sizes: neither --set nor a default states it. `job` has
-/// a launch plan.
+/// Whether --elements is one of the plan's sizes: neither --set nor a default states it.
 bool has_free_size(bench_job const& job);
 
-/// The first size that --set and the plan do not state is `elements`. `job` has a launch plan, and
-/// `code` is one of its variants.
+/// The first size that --set and the plan do not state is `elements`; `code` is one of the job's
+/// variants.
 /// @throws usage_error the plan needs values that have no defaults.
 bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
                          array_copies copies = {});

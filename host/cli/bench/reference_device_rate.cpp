@@ -9,14 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "bench/kernel_times.hpp"
 #include "bench/median.hpp"
 #include "bench/plan_times.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/prepare.hpp"
-#include "run/plan_arrays.hpp"
-#include "verification/execute.hpp"
+#include "run/execute_plan.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -29,29 +27,13 @@ struct measured_launch {
   std::size_t elements = 0;
 };
 
-measured_launch make_kernel_launch(device const& cpu, linked_image const& image,
-                                   bench_job const& job)
+measured_launch make_launch(device const& cpu, linked_image const& image, bench_job const& job)
 {
-  std::vector<float> values(k_count);
-  generated_elements(k_count, 0)->fill(0, values);
-  auto input = cpu.allocate<float>(k_count);
-  auto output = cpu.allocate<float>(k_count);
-  input.write(values);
-  auto const code =
-      cpu.load(image).kernel<void(float const*, float*, std::size_t)>(job.kernel.name);
-  auto const start = [=, kernel = job.kernel](stream const& stream) {
-    code.launch(stream, shape_of(kernel, k_count), input.data(), output.data(), k_count);
-  };
-  return {start, k_count};
-}
-
-measured_launch make_plan_launch(device const& cpu, linked_image const& image, bench_job const& job)
-{
-  auto const code = prepare(cpu, job.plan->plan, job.inputs, image);
+  auto const code = prepare(cpu, job.plan, job.inputs, image);
   auto call = generate_data(job, code, k_count, {.on_host = true});
   auto const data = std::make_shared<run_data>(std::move(call.data));
   auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
-  auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan->plan, *data, *extents);
+  auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan, *data, *extents);
   auto const start = [=](stream const& stream) {
     (void)data, (void)extents;  // which the arrays refer to
     code.run(stream, arrays->arguments());
@@ -111,8 +93,7 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const cpu = open_device("cpu");
   auto const image = link_for(*cpu, job);
   if (!image) return nullptr;
-  auto const launch =
-      job.plan ? make_plan_launch(*cpu, *image, job) : make_kernel_launch(*cpu, *image, job);
+  auto const launch = make_launch(*cpu, *image, job);
   auto const cores = cpu->info().multiprocessors;
   auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
   auto const instructions_per_element = static_cast<double>(cpu->instructions()) /

@@ -154,8 +154,8 @@ std::vector<std::string> link_command(bench_job const& job, target target,
 std::vector<std::string> run_command(bench_job const& job)
 {
   auto words = base_command("run", job);
-  if (!job.flags.options.kernels.empty() && !job.plan)
-    words.push_back("--kernel=" + job.kernel.name);
+  if (!job.flags.options.kernels.empty() && job.is_implied)
+    words.push_back("--kernel=" + job.kernel());
   words.push_back("--library=" + job.files.front().string());
   for (auto file = job.files.begin() + 1; file != job.files.end(); ++file)
     words.push_back("--transform=" + file->string());

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "options.hpp"
 #include "plan/components.hpp"
@@ -12,12 +13,10 @@
 namespace fatlink::cli {
 namespace {
 
-[[noreturn]] void refuse_split(launch_plan const& plan, std::string const& reason)
-{
-  fail_usage(fmt::format("--device: plan {} cannot be divided among several devices: {}", plan.name,
-                         reason),
-             "--device", "run it on one device: --device gpu:0");
-}
+/// Why a plan is not divided.
+struct not_divisible : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
 
 /// Why an operation is not divided.
 char const* reason_of(operation kind)
@@ -56,8 +55,8 @@ class operand_walk {
   }
   [[noreturn]] void refuse(std::string const& reason) const
   {
-    refuse_split(plan_,
-                 fmt::format("{} = {} {}", result_.output, to_string(result_.value), reason));
+    throw not_divisible(
+        fmt::format("{} = {} {}", result_.output, to_string(result_.value), reason));
   }
   /// Inputs, and sizes whose value is an operand.
   [[nodiscard]] std::set<std::string> const& arrays() const noexcept { return arrays_; }
@@ -95,7 +94,7 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
 {
   auto const place = std::ranges::find(plan.results, output.name, &plan_result::output);
   if (place == plan.results.end())
-    refuse_split(plan, fmt::format("it does not state what {} is computed by", output.name));
+    throw not_divisible(fmt::format("it does not state what {} is computed by", output.name));
   operand_walk walk(plan, *place);
   auto const is_count =
       place->value.kind == operation::count || place->value.kind == operation::histogram;
@@ -129,38 +128,9 @@ void check_other_arrays(plan_split const& split, launch_plan const& plan)
             : !std::ranges::all_of(argument.shape, [&](auto const& extent) {
                 return is_independent(plan, extent, split.size);
               }))
-      refuse_split(plan, fmt::format("the extents of {} do not follow from a part of {}",
-                                     argument.name, split.size));
+      throw not_divisible(fmt::format("the extents of {} do not follow from a part of {}",
+                                      argument.name, split.size));
   }
-}
-
-/// The part of `whole`, whose `count` rows are divided.
-host_array slice(host_array const& whole, std::size_t count, element_part const& part)
-{
-  auto const row = whole.bytes.size() / count;
-  auto const begin = whole.bytes.begin() + static_cast<std::ptrdiff_t>(part.first * row);
-  host_array array{.type = whole.type, .extents = whole.extents};
-  array.bytes.assign(begin, begin + static_cast<std::ptrdiff_t>(part.count * row));
-  if (array.extents.size() > 1 && array.extents.front() == count)
-    array.extents.front() = part.count;
-  else
-    array.extents = {array.count()};
-  return array;
-}
-
-/// @throws usage_error the array of --expect has no whole number of elements for each row.
-void check_expected(plan_split const& split, std::string const& name, host_array const& array,
-                    std::size_t count)
-{
-  if (!split.divided.contains(name))
-    fail_usage(fmt::format("--expect {}: {} is the sum of what several devices count, and is not "
-                           "compared",
-                           name, name),
-               name, "run it on one device, or leave out --expect");
-  if (array.count() % count != 0 || array.count() == 0)
-    fail_usage(fmt::format("--expect {}: the array has {} elements, which {} = {} does not divide",
-                           name, array.count(), split.size, count),
-               name, "pass the expected result for these inputs and sizes");
 }
 
 }  // namespace
@@ -168,40 +138,54 @@ void check_expected(plan_split const& split, std::string const& name, host_array
 plan_split split_of(launch_plan const& plan)
 {
   plan_split split;
-  for (auto const& argument : plan.arguments)
-    if (argument.role == argument_role::output) add_output(split, plan, argument);
-  auto const* const size = plan.find(split.size);
-  if (size == nullptr || size->role != argument_role::size)
-    refuse_split(plan, fmt::format("'{}', the extent of its arrays, is not a size", split.size));
-  check_other_arrays(split, plan);
+  try {
+    for (auto const& argument : plan.arguments)
+      if (argument.role == argument_role::output) add_output(split, plan, argument);
+    auto const* const size = plan.find(split.size);
+    if (size == nullptr || size->role != argument_role::size)
+      throw not_divisible(
+          fmt::format("'{}', the extent of its arrays, is not a size", split.size));
+    check_other_arrays(split, plan);
+  } catch (not_divisible const& cause) {
+    return {.refusal = cause.what()};
+  }
   return split;
 }
 
-std::vector<run_data> divide_data(launch_plan const& plan, plan_split const& split, run_data& whole,
-                                  std::vector<element_part> const& parts)
+void require_divisible(launch_plan const& plan, plan_split const& split)
 {
-  if (!whole.of_device.empty())
-    refuse_split(plan,
-                 fmt::format("the extent of {} depends on the device", whole.of_device.front()));
-  auto const count = static_cast<std::size_t>(whole.sizes.at(split.size));
-  std::vector<run_data> list(parts.size());
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    list[i].sizes = whole.sizes;
-    list[i].sizes[split.size] = static_cast<std::int64_t>(parts[i].count);
-    list[i].values = whole.values;
-    list[i].states = whole.states;
+  if (split.refusal.empty()) return;
+  fail_usage(fmt::format("--device: plan {} cannot be divided among several devices: {}", plan.name,
+                         split.refusal),
+             "--device", "run it on one device: --device gpu:0");
+}
+
+void check_expected(plan_split const& split, run_data const& data)
+{
+  auto const rows = static_cast<std::size_t>(data.sizes.at(split.size));
+  for (auto const& [name, array] : data.expected) {
+    if (!split.divided.contains(name))
+      fail_usage(fmt::format("--expect {}: {} is the sum of what several devices count, and is not "
+                             "compared",
+                             name, name),
+                 name, "run it on one device, or leave out --expect");
+    if (array.count() % rows != 0 || array.count() == 0)
+      fail_usage(
+          fmt::format("--expect {}: the array has {} elements, which {} = {} does not divide", name,
+                      array.count(), split.size, rows),
+          name, "pass the expected result for these inputs and sizes");
   }
-  for (auto& [name, array] : whole.inputs) {
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      list[i].inputs[name] = split.divided.contains(name) ? slice(array, count, parts[i]) : array;
-    array.bytes = {};  // only the parts are needed
-  }
-  for (auto const& [name, array] : whole.expected) {
-    check_expected(split, name, array, count);
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      list[i].expected[name] = slice(array, count, parts[i]);
-  }
-  return list;
+}
+
+run_data part_of(run_data const& whole, plan_split const& split, element_part const& part)
+{
+  auto const rows = static_cast<std::size_t>(whole.sizes.at(split.size));
+  auto result = whole;
+  result.sizes[split.size] = static_cast<std::int64_t>(part.count);
+  for (auto* const arrays : {&result.inputs, &result.expected})
+    for (auto& [name, array] : *arrays)
+      if (split.divided.contains(name)) array = array.part(rows, part);
+  return result;
 }
 
 }  // namespace fatlink::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the arrays of a launch plan are divided among several devices, by what "computes" states.
+// How the arrays of a launch plan are divided, among several devices and into the parts that are
+// compared at a time, by what "computes" states.
 //
 // A plan can be divided if every output is
 //   map(f, a, …), also nested    each device makes its part of the output from its part of a, …
@@ -15,8 +16,7 @@
 #include <vector>
 
 #include "fatlink/launch_plan.hpp"
-#include "run/element_part.hpp"
-#include "run/plan_data.hpp"
+#include "run/run_data.hpp"
 
 namespace fatlink::cli {
 
@@ -24,15 +24,25 @@ struct plan_split {
   std::string size = {};               ///< the name of the size that is divided
   std::set<std::string> divided = {};  ///< inputs and outputs of which each device has a part
   std::set<std::string> added = {};    ///< outputs whose elements are added
+  /// Why the plan cannot be divided; names the output or argument. Empty: it can.
+  std::string refusal = {};
+
+  /// Whether every result depends on the inputs in its own row only, so that results are compared
+  /// part by part.
+  [[nodiscard]] bool is_by_rows() const noexcept { return refusal.empty() && added.empty(); }
 };
 
-/// @throws usage_error the plan cannot be divided; the message names the output or argument and
-///   the reason.
+/// How the arrays of `plan` are divided.
 plan_split split_of(launch_plan const& plan);
 
-/// The data of each of `parts`; the parts of inputs are removed from `whole`.
-/// @throws usage_error an input or an array of --expect is not divisible as the plan is.
-std::vector<run_data> divide_data(launch_plan const& plan, plan_split const& split, run_data& whole,
-                                  std::vector<element_part> const& parts);
+/// @throws usage_error the plan cannot be divided.
+void require_divisible(launch_plan const& plan, plan_split const& split);
+
+/// Before a division among devices. @throws usage_error an array of --expect is not divisible as
+/// the plan is.
+void check_expected(plan_split const& split, run_data const& data);
+
+/// The data of a part of the rows.
+run_data part_of(run_data const& whole, plan_split const& split, element_part const& part);
 
 }  // namespace fatlink::cli

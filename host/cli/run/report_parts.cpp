@@ -32,14 +32,6 @@ std::string describe_device(device_info const& device, std::string const& no_gpu
          fmt::format(", as there is no GPU ({})", no_gpu_reason.substr(0, no_gpu_reason.find(':')));
 }
 
-nlohmann::json device_to_json(device_info const& device, std::string const& no_gpu_reason)
-{
-  nlohmann::json json{
-      {"kind", to_string(device.kind)}, {"name", device.name}, {"target", device.target.name()}};
-  if (!no_gpu_reason.empty()) json["no_gpu_reason"] = no_gpu_reason;
-  return json;
-}
-
 char const* name_of(link_mode mode)
 {
   switch (mode) {
@@ -76,6 +68,17 @@ std::string describe_link(linked_image const& image)
     else if (image.mode == link_mode::lto)
       text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
   return text + (image.cache == cache_outcome::hit ? ", from the cache" : "");
+}
+
+nlohmann::json describe_start(linked_image const& image, double read_ms)
+{
+  return {{"read", read_ms},
+          {"find", image.times.find_ms},
+          {"preflight", image.times.preflight_ms},
+          {"key", image.times.key_ms},
+          {"lookup", image.times.lookup_ms},
+          {"open", image.times.open_ms},
+          {"link", image.link_ms}};
 }
 
 nlohmann::json compiles_to_json(compile_report const& compiles)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the reports of all runs, by a plan or not, have in common.
+// Parts of reports about links and runs, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -20,8 +20,6 @@ std::string with_commas(std::size_t value);
 /// "H200 (sm_90), as there is no GPU (no driver)". `no_gpu_reason`: empty if a GPU was not looked
 /// for, or found.
 std::string describe_device(device_info const& device, std::string const& no_gpu_reason);
-/// As above: kind, name, target and, unless it is empty, no_gpu_reason.
-nlohmann::json device_to_json(device_info const& device, std::string const& no_gpu_reason);
 
 /// "LTO link".
 char const* name_of(link_mode mode);
@@ -33,6 +31,9 @@ double link_time(linked_image const& image, double load_ms);
 /// ", user_transform inlined" for each hook of a link in lto mode, ", load default" for those that
 /// the library defines itself, and ", from the cache".
 std::string describe_link(linked_image const& image);
+
+/// Wall time of each step that produced `image`, in milliseconds; `read_ms`: reading the inputs.
+nlohmann::json describe_start(linked_image const& image, double read_ms);
 
 nlohmann::json compiles_to_json(compile_report const& compiles);
 /// Prints a line for each source.

@@ -24,8 +24,6 @@ struct run_arguments {
   cpu_options cpu;
   std::size_t elements = 65536;
   bool states_elements = false;  ///< whether --elements is given
-  std::string input;             ///< of the only --input, without a plan
-  std::string output;            ///< of the only --output, without a plan
   plan_texts plan;
   bool compare_cpu = false;
   std::uint64_t seed = 0;

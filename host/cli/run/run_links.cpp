@@ -67,26 +67,13 @@ try {
   throw usage_error(details);
 }
 
-linked_image link_in_mode(linker& linker, run_links const& job, link_mode mode,
-                          device_info const& info)
+detail::shared_links share_links(run_links const& job)
 {
-  return linker.link(job.inputs, make_options(job, mode, info));
-}
-
-std::vector<linked_image> link_all(run_links const& job, device_info const& info,
-                                   std::vector<std::string>& warnings)
-{
-  auto linker = job.flags.linker();
-  std::vector<linked_image> images;
-  std::vector<std::string> texts;
-  for (auto const mode : job.modes) {
-    images.push_back(link_in_mode(linker, job, mode, info));
-    for (auto const& warning : images.back().warnings)
-      if (std::ranges::find(texts, warning) == texts.end()) texts.push_back(warning);
-  }
-  print_warnings(texts);
-  warnings.insert(warnings.end(), texts.begin(), texts.end());
-  return images;
+  return detail::shared_links(
+      [&job, linker = job.flags.linker()](device_info const& info, link_mode mode) {
+        auto copy = linker;  // copies share everything
+        return copy.link(job.inputs, make_options(job, mode, info));
+      });
 }
 
 }  // namespace fatlink::cli

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "device/shared_links.hpp"
 #include "fatlink/device_info.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/input.hpp"
 #include "link_flags.hpp"
-#include "run/device_choice.hpp"
+#include "run/run_devices.hpp"
 
 namespace fatlink::cli {
 
@@ -37,13 +38,7 @@ void check_inputs(run_links const& job);
 /// asked for. @throws usage_error an option has no effect in one of the modes on this device.
 void check_options(run_links const& job, device_info const& info, bool resources);
 
-/// One link for `info`. @throws as linker::link.
-linked_image link_in_mode(linker& linker, run_links const& job, link_mode mode,
-                          device_info const& info);
-
-/// Links in every mode, and prints each warning once; adds them to `warnings`.
-/// @throws as linker::link.
-std::vector<linked_image> link_all(run_links const& job, device_info const& info,
-                                   std::vector<std::string>& warnings);
+/// One link for each distinct target, kind of image and mode; `job` must outlive it.
+detail::shared_links share_links(run_links const& job);
 
 }  // namespace fatlink::cli

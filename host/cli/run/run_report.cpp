@@ -4,234 +4,448 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <span>
 
+#include "error_report.hpp"
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
 #include "resources_report.hpp"
 #include "run/report_parts.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
 
-nlohmann::json to_json(extent const& size)
+bool has_failed(comparisons const& results)
 {
-  return {size.x, size.y, size.z};
+  return std::ranges::any_of(results, [](auto const& entry) { return entry.second.failures != 0; });
 }
 
-}  // namespace
-
-nlohmann::json first_failure_to_json(verification const& result)
+/// Whether a comparison was made.
+bool is_compared(comparisons const& results)
 {
-  return {{"index", result.first_failure},
-          {"input", to_number(static_cast<double>(result.first_input))},
-          {"actual", to_number(static_cast<double>(result.first_actual))},
-          {"expected", to_number(result.first_expected)},
-          {"failures", result.failures}};
+  return std::ranges::any_of(results,
+                             [](auto const& entry) { return entry.second.reason.empty(); });
 }
 
-nlohmann::json describe_start(linked_image const& image, double read_ms)
+/// All devices that ran, in one mode.
+struct mode_total {
+  std::size_t devices = 0;
+  std::size_t rows = 0;
+  double run_ms = 0;   ///< the slowest device's
+  double span_ms = 0;  ///< from the first begin to the last end, by the clock of the host
+  bool is_of_gpus = true;
+};
+
+mode_total total_of(run_report const& run, std::size_t index)
 {
-  return {{"read", read_ms},
-          {"find", image.times.find_ms},
-          {"preflight", image.times.preflight_ms},
-          {"key", image.times.key_ms},
-          {"lookup", image.times.lookup_ms},
-          {"open", image.times.open_ms},
-          {"link", image.link_ms}};
+  mode_total total;
+  time_span span;
+  for (auto const& device : run.devices) {
+    if (device.modes.size() <= index) continue;
+    auto const& mode = device.modes[index];
+    auto const is_first = total.devices++ == 0;
+    total.rows += device.part.count;
+    total.run_ms = std::max(total.run_ms, mode.run_ms);
+    total.is_of_gpus = total.is_of_gpus && device.info->kind == device_kind::gpu;
+    span.begin = is_first ? mode.measured.begin : std::min(span.begin, mode.measured.begin);
+    span.end = std::max(span.end, mode.measured.end);
+  }
+  total.span_ms = std::chrono::duration<double, std::milli>(span.end - span.begin).count();
+  return total;
 }
 
-namespace {
+// The library and the transforms of a run.
 
-/// Bytes read and written per second by the kernel; nothing on the reference device.
-std::optional<double> compute_bandwidth(run_summary const& run, execution const& execution)
+std::string library_of(run_report const& run)
 {
-  constexpr double k_bytes_per_element = 2 * sizeof(float);
-  if (run.device.kind != device_kind::gpu || execution.run_ms <= 0) return std::nullopt;
-  return k_bytes_per_element * static_cast<double>(run.elements) / execution.run_ms / 1e6;
+  return std::filesystem::path(run.files.front()).stem().string();
 }
 
-nlohmann::json mode_to_json(run_summary const& run, linked_image const& image,
-                            execution const& execution)
+std::string transforms_of(run_report const& run)
 {
-  auto const& result = execution.against_reference;
-  nlohmann::json json{
-      {"mode", to_string(image.mode)},   {"verified", nullptr},      {"max_ulp", nullptr},
-      {"tolerance_ulp", nullptr},        {"max_abs_error", nullptr}, {"inlined", image.inlined()},
-      {"cache", to_string(image.cache)}, {"link_ms", image.link_ms}, {"load_ms", execution.load_ms},
-      {"run_ms", execution.run_ms},      {"gb_per_s", nullptr}};
-  if (auto const rate = compute_bandwidth(run, execution)) json["gb_per_s"] = *rate;
-  json["start_ms"] = describe_start(image, run.read_ms);
-  json["start_ms"]["load"] = execution.load_ms;
-  json["start_ms"]["launch"] = execution.launch_ms;
+  std::string text;
+  for (auto const& file : std::span(run.files).subspan(1))
+    text += (text.empty() ? "" : " + ") + std::filesystem::path(file).stem().string();
+  return text;
+}
+
+/// The hooks that transforms fill, in order of name.
+std::vector<std::string> filled_hooks(run_report const& run)
+{
+  std::vector<std::string> names;
+  for (auto const& images : run.images)
+    for (auto const& image : images)
+      for (auto const& hook : image->hooks)
+        if (!hook.is_default && std::ranges::find(names, hook.name) == names.end())
+          names.push_back(hook.name);
+  std::ranges::sort(names);
+  return names;
+}
+
+// Times. Those of the reference device say nothing about memory.
+
+double per_second(double count, double ms)
+{
+  return ms > 0 ? count / ms * 1e3 : 0;
+}
+
+nlohmann::json throughput(run_report const& run, std::size_t rows, double ms, bool is_gpu)
+{
+  nlohmann::json json{{"rows_per_s", nullptr}, {"gb_per_s", nullptr}};
+  if (!run.rows || ms <= 0) return json;
+  auto const count = static_cast<double>(rows);
+  json["rows_per_s"] = per_second(count, ms);
+  if (is_gpu) json["gb_per_s"] = per_second(count * static_cast<double>(run.row_bytes), ms) / 1e9;
+  return json;
+}
+
+/// ", 2900 GB/s read and written".
+std::string rate_text(run_report const& run, std::size_t rows, double ms, bool is_gpu)
+{
+  if (!run.rows || ms <= 0) return {};
+  auto const count = static_cast<double>(rows);
+  if (is_gpu)
+    return fmt::format(", {:.0f} GB/s read and written",
+                       per_second(count * static_cast<double>(run.row_bytes), ms) / 1e9);
+  return fmt::format(", {:.3g} rows a second", per_second(count, ms));
+}
+
+// Comparisons.
+
+/// "1 element", "1,000 elements".
+std::string count_text(std::size_t elements)
+{
+  return fmt::format("{} element{}", with_commas(elements), elements == 1 ? "" : "s");
+}
+
+std::string error_text(output_verification const& result)
+{
+  if (auto const ulp = result.max_ulp())
+    return fmt::format("max {:.3g} ulp (tolerance {:g})", *ulp, *result.tolerance_ulp);
+  return fmt::format("largest error {:.3g} of the bound", result.max_ratio);
+}
+
+/// " (in: 0.5)".
+std::string inputs_text(run_report const& run, std::string const& output)
+{
+  auto const place = run.results.failing_inputs.find(output);
+  if (place == run.results.failing_inputs.end() || place->second.empty()) return {};
+  std::string text;
+  for (auto const& [name, value] : place->second)
+    text += fmt::format("{}{}: {}", text.empty() ? "" : ", ", name, value);
+  return " (" + text + ")";
+}
+
+/// "verified, …", "WRONG: …", "not verified: …".
+std::string describe(output_verification const& result, std::string const& inputs)
+{
+  if (!result.reason.empty()) return "not verified: " + result.reason;
+  if (result.failures == 0 && result.method.starts_with(k_without_bound))
+    return fmt::format("verified, {}, {}", count_text(result.elements), k_without_bound);
+  if (result.failures == 0 && result.unbounded == 0)
+    return fmt::format("verified, {}, {}", count_text(result.elements), error_text(result));
+  if (result.failures == 0)
+    return fmt::format("not verified: of {} of {} the bound exceeds the type's range",
+                       result.unbounded, count_text(result.elements));
+  return fmt::format("WRONG: {} of {}; the first is element {}{}{}: {}, expected {} ± {:.3g}",
+                     with_commas(result.failures), count_text(result.elements),
+                     result.first_failure,
+                     result.component.empty() ? "" : " (" + result.component + ")", inputs,
+                     result.actual, result.expected, result.bound);
+}
+
+void print_comparisons(run_report const& run, char const* title, comparisons const& results)
+{
+  for (auto const& [name, result] : results)
+    fmt::print("  {:<12} {}: {}\n", title, name, describe(result, inputs_text(run, name)));
+}
+
+nlohmann::json optional_number(std::optional<double> const& value)
+{
+  return value ? to_number(*value) : nlohmann::json();
+}
+
+nlohmann::json first_failure_to_json(run_report const& run, std::string const& name,
+                                     output_verification const& result)
+{
+  nlohmann::json json{{"index", result.first_failure},
+                      {"component", result.component},
+                      {"inputs", nlohmann::json::object()},
+                      {"actual", result.actual},
+                      {"expected", result.expected}};
+  auto const inputs = run.results.failing_inputs.find(name);
+  if (inputs != run.results.failing_inputs.end()) json["inputs"] = inputs->second;
+  return json;
+}
+
+nlohmann::json to_json(run_report const& run, comparisons const& results)
+{
+  auto json = nlohmann::json::array();
+  for (auto const& [name, result] : results) {
+    nlohmann::json entry{{"output", name}, {"verified", nullptr}, {"reason", nullptr}};
+    if (!result.reason.empty()) {
+      entry["reason"] = result.reason;
+    } else {
+      entry["verified"] = result.failures == 0 && result.unbounded == 0;
+      entry["method"] = result.method;
+      entry["elements"] = result.elements;
+      entry["failures"] = result.failures;
+      entry["unbounded"] = result.unbounded;
+      entry["max_ratio"] = to_number(result.max_ratio);
+      entry["max_abs_error"] = to_number(result.max_abs_error);
+      entry["max_ulp"] = optional_number(result.max_ulp());
+      entry["tolerance_ulp"] = optional_number(result.tolerance_ulp);
+    }
+    if (result.failures != 0) entry["first_failure"] = first_failure_to_json(run, name, result);
+    json.push_back(std::move(entry));
+  }
+  return json;
+}
+
+// Devices and modes.
+
+nlohmann::json to_json(device_run const& device)
+{
+  nlohmann::json json{{"device", device.device},     {"kind", nullptr}, {"name", nullptr},
+                      {"target", nullptr},           {"first", device.part.first},
+                      {"rows", device.part.count}, {"error", nullptr}};
+  if (device.failure) json["error"] = report_of(device.failure).json;
+  if (!device.info) return json;
+  json["kind"] = to_string(device.info->kind);
+  json["name"] = device.info->name;
+  json["target"] = device.info->target.name();
+  return json;
+}
+
+nlohmann::json link_to_json(run_report const& run, linked_image const& image)
+{
+  nlohmann::json json{{"target", image.target.name()},
+                      {"kind", to_string(image.kind)},
+                      {"cache", to_string(image.cache)},
+                      {"inlined", image.inlined()},
+                      {"link_ms", image.link_ms},
+                      {"start_ms", describe_start(image, run.read_ms)}};
   if (run.resources) json["resources"] = describe_resources(resources(image));
-  if (!run.expected) return json;
-  json["verified"] = result.verified();
-  json["max_ulp"] = to_number(result.max_ulp);
-  json["tolerance_ulp"] = run.expected->tolerance_ulp;
-  json["max_abs_error"] = to_number(result.max_abs_error);
-  if (result.failures != 0) json["first_failure"] = first_failure_to_json(result);
   return json;
 }
 
-}  // namespace
-
-std::string describe_verification(run_summary const& run, verification const& result)
+nlohmann::json row_to_json(run_report const& run, device_run const& device, std::size_t index)
 {
-  if (!run.expected) return "not verified: " + run.no_reference;
-  return fmt::format("{}, max {:.3g} ulp (tolerance {:g})",
-                     result.verified() ? "verified" : "WRONG", result.max_ulp,
-                     run.expected->tolerance_ulp);
-}
-
-void print_failure(char const* title, verification const& result)
-{
-  if (result.failures == 0) return;
-  fmt::print(
-      "{}: {} of {} elements are wrong; the first is element {}: f({:.9g}) is {:.9g}, expected "
-      "{:.9g}\n",
-      title, result.failures, result.elements, result.first_failure, result.first_input,
-      result.first_actual, result.first_expected);
-}
-
-namespace {
-
-nlohmann::json to_json(reference const& stated)
-{
-  return {{"file", stated.file},
-          {"name", stated.name},
-          {"hook", stated.hook},
-          {"expression", stated.expression},
-          {"tolerance_ulp", stated.tolerance_ulp}};
-}
-
-/// Why the results were not compared with a reference, and what was checked instead; null if they
-/// were.
-nlohmann::json explain_not_verified(run_summary const& run)
-{
-  if (run.expected) return nullptr;
-  if (!run.results.between)
-    return run.no_reference + "; a single mode ran, so nothing was verified";
-  return run.no_reference +
-         (run.results.between->verified() ? "; the modes agree" : "; the modes disagree");
-}
-
-nlohmann::json results_to_json(run_summary const& run)
-{
-  auto rows = nlohmann::json::array();
-  for (auto const& result : run.results.first_results) {
-    nlohmann::json row{{"index", rows.size()},
-                       {"input", to_number(static_cast<double>(result.input))}};
-    for (std::size_t i = 0; i < run.images.size(); ++i)
-      row[to_string(run.images[i].mode)] = to_number(static_cast<double>(result.actual[i]));
-    if (result.expected) row["expected"] = to_number(*result.expected);
-    rows.push_back(row);
-  }
-  return rows;
-}
-
-void print_row(std::string const& index, std::vector<std::string> const& values)
-{
-  fmt::print("{:>10}", index);
-  for (auto const& value : values) fmt::print(" {:>16}", value);
-  fmt::print("\n");
-}
-
-}  // namespace
-
-bool run_summary::verified() const
-{
-  auto const is_correct = [&](execution const& execution) {
-    return execution.against_reference.verified();
-  };
-  if (expected && !std::all_of(results.images.begin(), results.images.end(), is_correct))
-    return false;
-  return !results.between || results.between->verified();
-}
-
-nlohmann::json verification_to_json(run_summary const& run)
-{
-  nlohmann::json json{
-      {"agree", nullptr}, {"reference", nullptr}, {"not_verified", explain_not_verified(run)}};
-  if (run.expected) json["reference"] = to_json(*run.expected);
-  if (!run.results.between) return json;
-  json["agree"] = run.results.between->verified();
-  if (!run.results.between->verified())
-    json["first_disagreement"] = first_failure_to_json(*run.results.between);
+  auto const& mode = device.modes[index];
+  nlohmann::json json{{"device", device.device},   {"load_ms", mode.load_ms},
+                      {"launch_ms", mode.launch_ms}, {"run_ms", mode.run_ms},
+                      {"verified", nullptr}};
+  if (auto const& verified = device.verified[index]) json["verified"] = *verified;
+  json.update(
+      throughput(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu));
   return json;
 }
 
-nlohmann::json to_json(run_summary const& run)
+nlohmann::json mode_to_json(run_report const& run, std::size_t index)
 {
-  auto json = nlohmann::json{{"device", device_to_json(run.device, run.no_gpu_reason)},
-                             {"device_ms", run.device_ms},
-                             {"verify_ms", run.results.verify_ms},
-                             {"library", run.library},
-                             {"transform", run.transform},
-                             {"files", run.files},
-                             {"kernel", run.kernel},
-                             {"grid", to_json(run.results.shape.grid)},
-                             {"block", to_json(run.results.shape.block)},
-                             {"elements", run.elements},
-                             {"modes", nlohmann::json::array()},
-                             {"filled_hooks", run.filled_hooks},
-                             {"results", results_to_json(run)},
-                             {"compiles", compiles_to_json(run.compiles)},
-                             {"warnings", run.warnings}};
-  json.update(verification_to_json(run));
-  for (std::size_t i = 0; i < run.images.size(); ++i)
-    json["modes"].push_back(mode_to_json(run, run.images[i], run.results.images[i]));
+  auto const total = total_of(run, index);
+  nlohmann::json json{{"mode", to_string(run.modes[index])},
+                      {"verified", nullptr},
+                      {"links", nlohmann::json::array()},
+                      {"devices", nlohmann::json::array()},
+                      {"total", {{"run_ms", total.run_ms}, {"span_ms", total.span_ms}}},
+                      {"reference", nlohmann::json::array()},
+                      {"expected", nlohmann::json::array()}};
+  json["total"].update(throughput(run, total.rows, total.run_ms, total.is_of_gpus));
+  for (auto const& image : run.images[index]) json["links"].push_back(link_to_json(run, *image));
+  for (auto const& device : run.devices)
+    if (!device.modes.empty()) json["devices"].push_back(row_to_json(run, device, index));
+  if (run.results.modes.size() <= index) return json;
+  auto const& compared = run.results.modes[index];
+  if (auto const verified = is_verified(compared)) json["verified"] = *verified;
+  json["reference"] = to_json(run, compared.references);
+  json["expected"] = to_json(run, compared.expectations);
   return json;
 }
 
-void print_results(run_summary const& run)
+void print_row(run_report const& run, device_run const& device, std::size_t index)
 {
-  if (run.results.first_results.empty()) return;
-  std::vector<std::string> titles{"input"};
-  for (auto const& image : run.images) titles.emplace_back(to_string(image.mode));
-  if (run.expected) titles.emplace_back("expected");
-  print_row("element", titles);
-  std::size_t index = 0;
-  for (auto const& result : run.results.first_results) {
-    std::vector<std::string> values{fmt::format("{:.9g}", result.input)};
-    for (auto const value : result.actual) values.push_back(fmt::format("{:.9g}", value));
-    if (result.expected) values.push_back(fmt::format("{:.9g}", *result.expected));
-    print_row(std::to_string(index++), values);
-  }
-}
-
-void print_agreement(run_summary const& run)
-{
-  if (!run.results.between) {
-    if (!run.expected)
-      fmt::print("Nothing was verified: a single mode ran, and there is no reference.\n");
+  if (device.failure) {
+    fmt::print("    {:<10} FAILED: {}\n", device.device, report_of(device.failure).message);
     return;
   }
-  if (run.results.between->verified())
-    fmt::print("Both modes agree.{}\n", run.expected ? "" : " Nothing else was checked.");
-  else
-    print_failure("The modes disagree (f is lto, expected is ptx)", *run.results.between);
+  auto const& mode = device.modes[index];
+  auto const& verified = device.verified[index];
+  fmt::print("    {:<10} {:>13} rows {:>10.4f} ms{}; loaded in {:.1f} ms; {}\n", device.device,
+             with_commas(device.part.count), mode.run_ms,
+             rate_text(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu),
+             mode.load_ms, !verified   ? "not verified"
+                           : *verified ? "verified"
+                                       : "WRONG");
 }
 
-void print_text(run_summary const& run)
+/// The link of one device, and its launches.
+void print_single(run_report const& run, std::size_t index)
 {
-  fmt::print("Device: {}\n", describe_device(run.device, run.no_gpu_reason));
-  fmt::print("Library {}{}, transform {}, {} element{}\n", run.library,
-             run.kernel == k_default_kernel ? "" : ", kernel " + run.kernel, run.transform,
-             with_commas(run.elements), run.elements == 1 ? "" : "s");
-  print_compiles(run.compiles);
-  for (std::size_t i = 0; i < run.images.size(); ++i) {
-    auto const& result = run.results.images[i].against_reference;
-    fmt::print("[{}] {:<32} {:>6.1f} ms   {}{}\n", i + 1, title_of(run.images[i].mode),
-               link_time(run.images[i], run.results.images[i].load_ms),
-               describe_verification(run, result), describe_link(run.images[i]));
-    print_failure(to_string(run.images[i].mode), result);
-    if (auto const rate = compute_bandwidth(run, run.results.images[i]))
-      fmt::print("    kernel {:.4f} ms, {:.0f} GB/s read and written\n",
-                 run.results.images[i].run_ms, *rate);
-    if (run.resources) print_resources(describe_resources(resources(run.images[i])), "    ");
+  auto const& mode = run.devices.front().modes[index];
+  auto const is_gpu = run.devices.front().info->kind == device_kind::gpu;
+  fmt::print("[{}] {}: {:.1f} ms{}; launches {:.4f} ms{}\n", index + 1, title_of(mode.image.mode),
+             link_time(mode.image, mode.load_ms), describe_link(mode.image), mode.run_ms,
+             is_gpu ? rate_text(run, run.rows.value_or(0), mode.run_ms, true) : "");
+  if (run.resources) print_resources(describe_resources(resources(mode.image)), "  ");
+}
+
+/// The links of several devices, and their launches.
+void print_several(run_report const& run, std::size_t index)
+{
+  auto const total = total_of(run, index);
+  auto const links = run.images[index].size();
+  fmt::print("[{}] {}: {} link{}, {} load{}\n", index + 1, title_of(run.modes[index]), links,
+             links == 1 ? "" : "s", total.devices, total.devices == 1 ? "" : "s");
+  for (auto const& image : run.images[index]) {
+    fmt::print("    {} for {} in {:.1f} ms{}\n", to_string(image->kind), image->target.name(),
+               link_time(*image, 0), describe_link(*image));
+    if (run.resources) print_resources(describe_resources(resources(*image)), "    ");
   }
-  print_agreement(run);
-  print_results(run);
+  for (auto const& device : run.devices) print_row(run, device, index);
+  fmt::print("    {:<10} {:>13} rows {:>10.4f} ms{}; {:.4f} ms from the first start to the last end\n",
+             "total", with_commas(total.rows), total.run_ms,
+             rate_text(run, total.rows, total.run_ms, total.is_of_gpus), total.span_ms);
+}
+
+void print_mode(run_report const& run, std::size_t index)
+{
+  if (run.devices.size() == 1)
+    print_single(run, index);
+  else
+    print_several(run, index);
+  if (run.results.modes.size() <= index) return;
+  print_comparisons(run, "reference", run.results.modes[index].references);
+  print_comparisons(run, "--expect", run.results.modes[index].expectations);
+}
+
+void print_devices(run_report const& run)
+{
+  if (run.devices.size() == 1) {
+    fmt::print("Device: {}\n", describe_device(*run.devices.front().info, run.no_gpu_reason));
+    return;
+  }
+  for (auto const& device : run.devices)
+    fmt::print("Device {}: {}, {}\n", device.device,
+               device.info ? describe_device(*device.info, {}) : "not opened",
+               device.part.count == 0
+                   ? "no rows"
+                   : fmt::format("rows {} to {}", with_commas(device.part.first),
+                                 with_commas(device.part.first + device.part.count - 1)));
+}
+
+void print_subject(run_report const& run)
+{
+  auto const& kernel = run.plan.launches.front().kernel;
+  auto const transforms = transforms_of(run);
+  fmt::print("Library {}{}{}: {}\n", library_of(run),
+             run.is_implied && kernel != k_default_kernel ? ", kernel " + kernel : "",
+             transforms.empty() ? "" : ", transform " + transforms, run.plan.summary);
+  for (auto const& [name, size] : run.sizes) {
+    auto const count = static_cast<std::size_t>(std::max<std::int64_t>(size, 0));
+    fmt::print("  {:<12} {}\n", name, with_commas(count));
+  }
+}
+
+void print_first_rows(run_report const& run)
+{
+  for (auto const& row : run.first_rows) {
+    fmt::print("  {}[{}]", row["output"].get<std::string>(), row["index"].get<std::string>());
+    for (auto const& [name, value] : row["inputs"].items())
+      fmt::print("  {} {}", name, value.get<std::string>());
+    for (auto const* const key : {"ptx", "lto", "sass", "expected"})
+      if (row.contains(key)) fmt::print("  {} {}", key, row[key].get<std::string>());
+    fmt::print("\n");
+  }
+}
+
+bool is_anything_compared(run_report const& run)
+{
+  return is_compared(run.results.between) || is_compared(run.against_cpu) ||
+         std::ranges::any_of(run.results.modes, [](mode_comparisons const& mode) {
+           return is_compared(mode.references) || is_compared(mode.expectations);
+         });
+}
+
+}  // namespace
+
+std::optional<bool> is_verified(mode_comparisons const& mode)
+{
+  if (has_failed(mode.references) || has_failed(mode.expectations)) return false;
+  if (is_compared(mode.references) || is_compared(mode.expectations)) return true;
+  return std::nullopt;
+}
+
+bool run_report::verified() const
+{
+  if (has_failed(results.between) || has_failed(against_cpu)) return false;
+  return std::ranges::none_of(results.modes, [](mode_comparisons const& mode) {
+    return is_verified(mode) == std::optional(false);
+  });
+}
+
+bool run_report::is_complete() const
+{
+  return std::ranges::none_of(devices, [](device_run const& device) {
+    return device.failure != nullptr && device.part.count != 0;
+  });
+}
+
+int run_report::status() const
+{
+  auto status = static_cast<int>(verified() ? k_done : k_not_verified);
+  for (auto const& device : devices)
+    if (device.failure) status = std::max(status, report_of(device.failure).status);
+  return status;
+}
+
+nlohmann::json to_json(run_report const& run)
+{
+  nlohmann::json json{{"library", library_of(run)},
+                      {"transform", transforms_of(run)},
+                      {"files", run.files},
+                      {"plan", run.plan.name},
+                      {"is_implied", run.is_implied},
+                      {"kernels", run.plan.kernels()},
+                      {"filled_hooks", filled_hooks(run)},
+                      {"sizes", run.sizes},
+                      {"rows", nullptr},
+                      {"devices", nlohmann::json::array()},
+                      {"no_gpu_reason", nullptr},
+                      {"device_ms", run.device_ms},
+                      {"verify_ms", run.verify_ms},
+                      {"modes", nlohmann::json::array()},
+                      {"between", to_json(run, run.results.between)},
+                      {"reference_device", to_json(run, run.against_cpu)},
+                      {"results", run.first_rows},
+                      {"compiles", compiles_to_json(run.compiles)},
+                      {"warnings", run.warnings}};
+  if (run.rows) json["rows"] = *run.rows;
+  if (!run.no_gpu_reason.empty()) json["no_gpu_reason"] = run.no_gpu_reason;
+  for (auto const& device : run.devices) json["devices"].push_back(to_json(device));
+  for (std::size_t i = 0; i < run.modes.size(); ++i) json["modes"].push_back(mode_to_json(run, i));
+  return json;
+}
+
+void print_text(run_report const& run)
+{
+  print_devices(run);
+  print_subject(run);
+  print_compiles(run.compiles);
+  for (std::size_t i = 0; i < run.modes.size(); ++i) print_mode(run, i);
+  print_comparisons(run, "both modes", run.results.between);
+  print_comparisons(run, "cpu", run.against_cpu);
+  print_first_rows(run);
+  if (!is_anything_compared(run)) fmt::print("Nothing was verified.\n");
+}
+
+void print_failures(run_report const& run)
+{
+  for (auto const& device : run.devices)
+    if (device.failure) print_device_failure(device.device, device.failure);
 }
 
 }  // namespace fatlink::cli

@@ -1,60 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of `fatlink run`, as text and as JSON.
+// The report of `fatlink run`, on one device or several, as text and as JSON (fatlink.run/2). It
+// says which comparisons were made, and of those that were not, why. Units: elements, bytes,
+// milliseconds.
 #pragma once
 
+#include <cstdint>
+#include <exception>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compile/source_inputs.hpp"
-#include "fatlink/device.hpp"
+#include "fatlink/device_info.hpp"
+#include "fatlink/devices.hpp"
 #include "fatlink/image.hpp"
-#include "verification/execute.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "run/execute_plan.hpp"
+#include "run/verify_plan.hpp"
 
 namespace fatlink::cli {
 
-/// Wall time of each step that produced `image`, in milliseconds; `read_ms`: reading the inputs.
-nlohmann::json describe_start(linked_image const& image, double read_ms);
-
-struct run_summary {
-  device_info device;
-  std::string no_gpu_reason;  ///< empty with --device, or if a GPU was found
-  double device_ms = 0;       ///< opening the device, without what overlapped with the links
-  double read_ms = 0;         ///< reading and checking the fatbins
-  compile_report compiles;    ///< of the inputs that are sources
-  std::string library;        ///< stems of the file names
-  std::string transform;
-  std::vector<std::string> files;  ///< the library, then the transforms
-  std::string kernel;
-  std::size_t elements = 0;
-  std::optional<reference> expected;
-  std::string no_reference;               ///< why there is no reference; empty with one
-  std::vector<std::string> filled_hooks;  ///< in order of name
-  std::vector<linked_image> images;
-  execution_report results;
-  std::vector<std::string> warnings;  ///< of the compiles and links
-  bool resources = false;  ///< whether to report those of each image; all are cubins then
-
-  /// Whether every mode agrees with the reference, if there is one, and the modes with each other.
-  [[nodiscard]] bool verified() const;
+/// One of the devices.
+struct device_run {
+  std::string device = {};               ///< its name: "gpu:1"
+  std::optional<device_info> info = {};  ///< empty: it could not be opened
+  element_part part = {};                ///< the rows that it processes
+  std::exception_ptr failure = {};       ///< why it did not; null: it did
+  run_data data = {};                    ///< what it ran with
+  std::vector<mode_result> modes = {};   ///< empty: it failed
+  /// In each mode, whether its results are right; nothing if nothing was compared.
+  std::vector<std::optional<bool>> verified = {};
 };
 
-nlohmann::json to_json(run_summary const& run);
-/// What it says of the results: "agree", "reference", "not_verified" and, if the modes disagree,
-/// "first_disagreement".
-nlohmann::json verification_to_json(run_summary const& run);
-void print_text(run_summary const& run);
+struct run_report {
+  launch_plan plan = {};
+  bool is_implied = false;                         ///< whether the plan is the implied one
+  std::vector<std::string> files = {};             ///< the library, then the transforms
+  std::map<std::string, std::int64_t> sizes = {};  ///< for all devices together
+  std::optional<std::size_t> rows = {};            ///< that are divided; nothing: the plan is not
+  std::size_t row_bytes = 0;                       ///< of inputs and outputs, for each row
+  std::vector<link_mode> modes = {};
+  std::vector<shared_images> images = {};  ///< of each mode: its links that succeeded
+  std::vector<device_run> devices = {};
+  part_comparison results = {};  ///< of all devices
+  comparisons against_cpu = {};  ///< of the first mode with the reference device
+  nlohmann::json first_rows = nlohmann::json::array();
+  std::string no_gpu_reason = {};  ///< empty with --device, or if a GPU was found
+  double device_ms = 0;            ///< opening the devices, without what overlapped with the links
+  double read_ms = 0;              ///< reading and checking the inputs
+  double verify_ms = 0;            ///< copying results back and comparing them
+  compile_report compiles = {};    ///< of the inputs that are sources
+  std::vector<std::string> warnings = {};  ///< of the compiles and links
+  bool resources = false;  ///< whether to report those of each image; all are cubins then
 
-/// Prints whether the modes agree, and the first elements of --print.
-void print_agreement(run_summary const& run);
-void print_results(run_summary const& run);
+  /// Whether no comparison that was made failed.
+  [[nodiscard]] bool verified() const;
+  /// Whether every row was processed.
+  [[nodiscard]] bool is_complete() const;
+  /// The largest exit status: of the results and of each device that failed.
+  [[nodiscard]] int status() const;
+};
 
-/// "verified, max 0.5 ulp (tolerance 2)", or why it is not.
-std::string describe_verification(run_summary const& run, verification const& result);
-/// The first failure.
-nlohmann::json first_failure_to_json(verification const& result);
-/// Prints the first failure, if there is one.
-void print_failure(char const* title, verification const& result);
+/// Whether the comparisons of one mode are right; nothing if nothing was compared.
+std::optional<bool> is_verified(mode_comparisons const& mode);
+
+nlohmann::json to_json(run_report const& run);
+void print_text(run_report const& run);
+/// Prints the error of each device that failed.
+void print_failures(run_report const& run);
 
 }  // namespace fatlink::cli

@@ -7,7 +7,7 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "run/run_arguments.hpp"
-#include "run/run_inputs.hpp"
+#include "run/run_job.hpp"
 #include "run/run_on_changes.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/read_file.hpp"
@@ -32,7 +32,7 @@ std::vector<std::filesystem::path> list_files(run_arguments const& given)
   auto const arguments = with_library(given);
   auto const& sources = arguments.link.sources.options;
   std::vector<std::filesystem::path> files(sources.include_folders);
-  for (auto const& input : find_run_inputs(arguments.library, arguments.transforms).paths) {
+  for (auto const& input : find_files(arguments.library, arguments.transforms)) {
     files.push_back(input);
     files.push_back(detail::sidecar_of(input));
     files.push_back(std::filesystem::path(input) += ".json");
@@ -48,7 +48,7 @@ std::vector<std::filesystem::path> list_files(run_arguments const& given)
 std::vector<std::filesystem::path> list_inputs(run_arguments const& given)
 {
   auto const arguments = with_library(given);
-  auto files = find_run_inputs(arguments.library, arguments.transforms).paths;
+  auto files = find_files(arguments.library, arguments.transforms);
   std::erase_if(files, is_source_name);
   return files;
 }
@@ -60,7 +60,7 @@ void run_once(run_arguments const& arguments, detail::file_watch& watch)
   try {
     (void)run(arguments, compiles);
   } catch (...) {
-    watch.add_read(find_headers(find_run_inputs(arguments.library, arguments.transforms).paths,
+    watch.add_read(find_headers(find_files(arguments.library, arguments.transforms),
                                 arguments.link.source_flags()));
     watch.add_read(compiles.headers);
     throw;

@@ -50,6 +50,13 @@ double distance_of(scalar_kind kind, number const& expected, number const& actua
 
 }  // namespace
 
+std::optional<double> output_verification::max_ulp() const noexcept
+{
+  if (!tolerance_ulp) return std::nullopt;
+  if (*tolerance_ulp > 0) return max_ratio * *tolerance_ulp;
+  return max_ratio == 0 ? 0 : k_infinite;
+}
+
 output_verification& output_verification::operator+=(output_verification const& other)
 {
   if (other.failures != 0 && (failures == 0 || other.first_failure < first_failure)) {
@@ -64,6 +71,7 @@ output_verification& output_verification::operator+=(output_verification const& 
   unbounded += other.unbounded;
   max_abs_error = std::max(max_abs_error, other.max_abs_error);
   max_ratio = std::max(max_ratio, other.max_ratio);
+  if (!tolerance_ulp) tolerance_ulp = other.tolerance_ulp;
   return *this;
 }
 
@@ -109,6 +117,8 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
       if (distance > 0)
         summary_.max_ratio =
             std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinite);
+    } else {
+      summary_.max_ratio = k_infinite;
     }
     if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
     first = {

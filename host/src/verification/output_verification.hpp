@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -23,7 +24,11 @@ struct output_verification {
   /// accepted.
   std::size_t unbounded = 0;
   double max_abs_error = 0;  ///< over finite pairs
-  double max_ratio = 0;      ///< the largest error divided by its bound; infinite for a bound of 0
+  /// The largest error divided by its bound; infinite for a bound of 0, and where a NaN or an
+  /// infinity is wrong.
+  double max_ratio = 0;
+  /// The bound in spacings (ULP), if it is nothing else; empty: it has other parts.
+  std::optional<double> tolerance_ulp = {};
 
   std::size_t first_failure = 0;  ///< index, valid when failures > 0, as all that follow
   std::string component = {};     ///< the field; empty: the element is one number
@@ -33,6 +38,8 @@ struct output_verification {
 
   /// Whether the output was compared and every element was within its bound.
   [[nodiscard]] bool verified() const noexcept { return reason.empty() && failures == 0; }
+  /// The largest error in spacings, if the bound is stated in them only.
+  [[nodiscard]] std::optional<double> max_ulp() const noexcept;
   output_verification& operator+=(output_verification const& other);
 };
 

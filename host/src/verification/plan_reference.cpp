@@ -35,11 +35,19 @@ class comparisons {
       : list_(most_threads(), detail::output_comparison(actual, parts))
   {
   }
+  void compare(expected_element const& element)
+  {
+    auto& comparison = of(element);
+    if (element.copied != nullptr)
+      comparison.compare_exactly(element.index, element.copied);
+    else
+      comparison.compare(element.index, element.values, element.bounds);
+  }
   detail::output_comparison& of(expected_element const& element)
   {
     return list_.at(element.thread);
   }
-  output_verification total(std::string method) const
+  [[nodiscard]] output_verification total(std::string method) const
   {
     output_verification sum{.method = std::move(method)};
     for (auto const& comparison : list_) sum += comparison.summary();
@@ -48,6 +56,48 @@ class comparisons {
 
  private:
   std::vector<detail::output_comparison> list_;
+};
+
+/// Of two results, each of which may be off by its bound.
+class pair_comparison {
+ public:
+  pair_comparison(array_view const& first, array_view const& second,
+                  detail::components const& parts)
+      : first_(first),
+        parts_(parts),
+        comparisons_(second, parts),
+        threads_(most_threads(), {std::vector<detail::number>(parts.size()),
+                                  std::vector<double>(parts.size())})
+  {
+  }
+
+  void compare(expected_element const& element)
+  {
+    if (element.index >= first_.count()) return;
+    auto& comparison = comparisons_.of(element);
+    auto const* const bytes = first_.bytes.data() + element.index * first_.type.size;
+    if (element.copied != nullptr) return comparison.compare_exactly(element.index, bytes);
+    auto& [values, bounds] = threads_.at(element.thread);
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      values[i] = detail::load(parts_[i].kind, bytes + parts_[i].offset);
+      bounds[i] = 2 * element.bounds[i];
+    }
+    comparison.compare(element.index, values.data(), bounds.data());
+  }
+  [[nodiscard]] output_verification total(std::string const& method) const
+  {
+    return comparisons_.total(method + ", twice the bound");
+  }
+
+ private:
+  struct buffers {
+    std::vector<detail::number> values;
+    std::vector<double> bounds;
+  };
+  array_view const& first_;
+  detail::components const& parts_;
+  comparisons comparisons_;
+  std::vector<buffers> threads_;
 };
 
 }  // namespace
@@ -118,25 +168,59 @@ std::string plan_reference::method_of(plan_result const& result) const
   return text;
 }
 
+std::optional<double> plan_reference::ulp_tolerance(plan_result const& result,
+                                                    detail::components const& parts) const
+{
+  auto const is_float = [](auto const& part) {
+    return part.kind != scalar_kind::bytes && !detail::is_integer(part.kind);
+  };
+  auto const& operands = result.value.operands;
+  auto const has_inner = std::ranges::any_of(
+      operands, [](auto const& operand) { return operand.kind == operation::map; });
+  if (result.value.kind != operation::map || has_inner || !std::ranges::all_of(parts, is_float))
+    return std::nullopt;
+  for (auto const& transform : transforms_)
+    if (auto const* const hook = transform.find(result.value.name)) {
+      auto const& tolerance = hook->tolerance;
+      auto const is_of_spacings =
+          tolerance.absolute == 0 && tolerance.relative == 0 && tolerance.operands == 0;
+      return is_of_spacings ? std::optional(tolerance.ulp) : std::nullopt;
+    }
+  return std::nullopt;
+}
+
 output_verification plan_reference::verify(std::string_view output, array_view const& actual) const
+{
+  return verify_each(output, std::span(&actual, 1)).front();
+}
+
+std::vector<output_verification> plan_reference::verify_each(std::string_view output,
+                                                             std::span<array_view const> results,
+                                                             bool compares_two) const
 try {
   auto const& result = find(output);
-  auto const parts = detail::components_of(actual.type);
-  comparisons all(actual, parts);
-  visit(result, actual, [&](expected_element const& element) {
-    auto& comparison = all.of(element);
-    if (element.copied != nullptr)
-      comparison.compare_exactly(element.index, element.copied);
-    else
-      comparison.compare(element.index, element.values, element.bounds);
+  auto const parts = detail::components_of(results.front().type);
+  std::vector<comparisons> all;
+  for (auto const& actual : results) all.emplace_back(actual, parts);
+  std::optional<pair_comparison> pair;
+  if (compares_two) pair.emplace(results[0], results[1], parts);
+  visit(result, results.front(), [&](expected_element const& element) {
+    for (auto& comparison : all) comparison.compare(element);
+    if (pair) pair->compare(element);
   });
-  auto total = all.total(method_of(result));
+  std::vector<output_verification> summaries;
   auto const* const argument = plan_.find(output);
-  if (argument != nullptr && !argument->length.empty() && total.elements < actual.count())
-    compare_lengths(total, total.elements, actual.count());
-  return total;
+  auto const has_length = argument != nullptr && !argument->length.empty();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    auto& total = summaries.emplace_back(all[i].total(method_of(result)));
+    total.tolerance_ulp = ulp_tolerance(result, parts);
+    if (has_length && total.elements < results[i].count())
+      compare_lengths(total, total.elements, results[i].count());
+  }
+  if (pair) summaries.push_back(pair->total(method_of(result)));
+  return summaries;
 } catch (detail::not_verifiable const& reason) {
-  return {.reason = reason.what()};
+  return {results.size() + (compares_two ? 1 : 0), {.reason = reason.what()}};
 }
 
 output_verification plan_reference::verify_between(std::string_view output, array_view const& first,
@@ -146,25 +230,9 @@ try {
   if (!(first.type == second.type) || first.count() != second.count())
     return {.reason = "the two results differ in type or size"};
   auto const parts = detail::components_of(first.type);
-  comparisons all(second, parts);
-  struct buffers {
-    std::vector<detail::number> values;
-    std::vector<double> bounds;
-  };
-  std::vector<buffers> threads(most_threads(), {std::vector<detail::number>(parts.size()),
-                                                std::vector<double>(parts.size())});
-  visit(result, first, [&](expected_element const& element) {
-    if (element.index >= first.count()) return;
-    auto const* const bytes = first.bytes.data() + element.index * first.type.size;
-    if (element.copied != nullptr) return all.of(element).compare_exactly(element.index, bytes);
-    auto& [values, bounds] = threads.at(element.thread);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      values[i] = detail::load(parts[i].kind, bytes + parts[i].offset);
-      bounds[i] = 2 * element.bounds[i];
-    }
-    all.of(element).compare(element.index, values.data(), bounds.data());
-  });
-  return all.total(method_of(result) + ", twice the bound");
+  pair_comparison pair(first, second, parts);
+  visit(result, first, [&](expected_element const& element) { pair.compare(element); });
+  return pair.total(method_of(result));
 } catch (detail::not_verifiable const& reason) {
   return {.reason = reason.what()};
 }

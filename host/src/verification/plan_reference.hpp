@@ -15,6 +15,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,6 +57,13 @@ class plan_reference {
   /// @throws unavailable_error muParser is not installed.
   [[nodiscard]] output_verification verify(std::string_view output, array_view const& actual) const;
 
+  /// As verify() for several results of one output, which have one type and count: expected values
+  /// are computed once. `compares_two`: also compares the first two with each other, as
+  /// verify_between() does; that is the last of the summaries.
+  [[nodiscard]] std::vector<output_verification> verify_each(std::string_view output,
+                                                             std::span<array_view const> results,
+                                                             bool compares_two = false) const;
+
   /// Compares two results of one output, for instance of two link modes: each may be off by its
   /// bound, so they may differ by twice as much. As verify().
   [[nodiscard]] output_verification verify_between(std::string_view output, array_view const& first,
@@ -73,6 +82,9 @@ class plan_reference {
   void visit(plan_result const& result, array_view const& actual,
              expected_visitor const& visitor) const;
   [[nodiscard]] std::string method_of(plan_result const& result) const;
+  /// The tolerance in spacings, if the bound of an output of this type is nothing else.
+  [[nodiscard]] std::optional<double> ulp_tolerance(plan_result const& result,
+                                                    detail::components const& parts) const;
 
   launch_plan plan_;
   std::vector<transform_reference> transforms_;

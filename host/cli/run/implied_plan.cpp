@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/run_kernel.hpp"
+#include "run/implied_plan.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,17 +10,18 @@
 #include <string_view>
 #include <vector>
 
+#include "fatbin/sidecar.hpp"
+#include "fatlink/launch_shape.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/module_name.hpp"
+#include "input/stated_digest.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
-#include "run/run_plan.hpp"
 
 namespace fatlink::cli {
 namespace {
 
 constexpr unsigned k_block = 256;
-constexpr unsigned k_vector = 4;              // floats in the float4 of elementwise.cuh
 constexpr std::size_t k_parameter_bytes = 8;  // of a pointer and of size_t
 constexpr char const* k_parameters = "(const float*, float*, size_t)";
 
@@ -69,7 +70,8 @@ bool fits(ptx_function const& kernel)
   return parameters[0].is_pointer == parameters[1].is_pointer && !parameters[2].is_pointer;
 }
 
-std::string describe(ptx_function const& kernel)
+/// Its signature, with the parameters that are pointers.
+std::string signature_of(ptx_function const& kernel)
 {
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
@@ -116,40 +118,100 @@ std::string default_name(std::span<fatbin const> library)
                      file, kernels.size(), k_default_kernel));
 }
 
-/// Whether it is fatlink's own apply_transform, according to the package in the ident.
-bool is_shipped(fatbin const& file, ptx_function const& kernel)
-{
-  auto const& ident = file.ident();
-  return kernel.name == k_default_kernel && ident && ident->contract == k_default_library &&
-         ident->package.starts_with(std::string(k_shipped_library.package) + ' ');
-}
-
 extent block_of(ptx_function const& kernel)
 {
   if (auto const [x, y, z] = kernel.required_block; x != 0) return {x, y, z};
   return kernel.max_block_threads == 0 ? k_block : std::min(k_block, kernel.max_block_threads);
 }
 
-}  // namespace
-
-run_kernel select_kernel(std::span<fatbin const> inputs, std::string const& requested,
-                         std::size_t library_modules)
+plan_argument array(std::string name, argument_role role)
 {
-  auto const library = library_modules == 0 ? inputs : inputs.first(library_modules);
-  run_kernel kernel{.name = requested.empty() ? default_name(library) : requested};
-  for (auto const& input : inputs)
-    for (auto const& [file, function] : kernels_of(input)) {
-      if (function->name != kernel.name) continue;
+  return {.name = std::move(name),
+          .role = role,
+          .type = scalar_type(scalar_kind::float32),
+          .shape = {"n"}};
+}
+
+/// The kernel `name` in the PTX of `modules`; null if none holds it.
+/// @throws usage_error its parameters are others.
+ptx_function const* find_kernel(std::span<fatbin const> modules, std::string const& name)
+{
+  for (auto const& module : modules)
+    for (auto const& [file, function] : kernels_of(module)) {
+      if (function->name != name) continue;
       if (!fits(*function))
         refuse(file->name(), kernels_of(*file),
                fmt::format("kernel {} of {} cannot be executed: fatlink passes {}, three "
                            "parameters of 8 bytes",
-                           describe(*function), file->name(), k_parameters));
-      kernel.block = block_of(*function);
-      if (is_shipped(*file, *function)) kernel.elements_per_thread = k_vector;
-      return kernel;
+                           signature_of(*function), file->name(), k_parameters));
+      return function;
     }
-  return kernel;
+  return nullptr;
+}
+
+/// out = map(hook, in).
+plan_result map_of(std::string hook)
+{
+  computation value{.kind = operation::map, .name = std::move(hook)};
+  value.operands = {{.kind = operation::argument, .name = "in"}};
+  return {.output = "out", .value = std::move(value)};
+}
+
+/// The first hook that a module calls; empty: the modules do not show their functions.
+std::string first_hook(std::span<fatbin const> modules)
+{
+  for (auto const list : {&ptx_interface::hooks, &ptx_interface::weak})
+    for (auto const& module : modules)
+      if (auto const& functions = detail::interface_of_any(module).*list; !functions.empty())
+        return functions.front().name;
+  return {};
+}
+
+}  // namespace
+
+launch_plan implied_plan(std::string const& name)
+{
+  launch_plan plan{.name = name, .summary = "out[i] = f(in[i])"};
+  plan.arguments = {array("in", argument_role::input),
+                    array("out", argument_role::output),
+                    {.name = "n",
+                     .role = argument_role::size,
+                     .type = scalar_type(scalar_kind::uint64)}};
+  plan.results = {map_of({})};
+  return plan;
+}
+
+void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string const& requested,
+                std::size_t library_modules)
+{
+  auto const library = library_modules == 0 ? modules : modules.first(library_modules);
+  plan_launch launch{.kernel = requested.empty() ? default_name(library) : requested};
+  auto const* const kernel = find_kernel(modules, launch.kernel);
+  auto const block = kernel == nullptr ? extent(k_block) : block_of(*kernel);
+  launch.grid[0] = fmt::format("ceil(n / {})", block.x);
+  launch.block = {std::to_string(block.x), std::to_string(block.y), std::to_string(block.z)};
+  for (auto const* const name : {"in", "out", "n"}) launch.arguments.push_back({.argument = name});
+  plan.launches = {launch};
+  plan.results.clear();
+  if (auto hook = first_hook(modules); !hook.empty()) plan.results = {map_of(std::move(hook))};
+}
+
+std::string add_hook(launch_plan& plan, linked_image const& image)
+{
+  std::vector<std::string> filled;
+  for (auto const& hook : image.hooks)
+    if (!hook.is_default) filled.push_back(hook.name);
+  if (filled.empty()) return "no hook is filled";
+  plan.results = {map_of(filled.front())};
+  if (filled.size() == 1) return {};
+  return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
+}
+
+std::string explain_no_plan(std::filesystem::path const& library)
+{
+  if (auto const sidecar = detail::find_sidecar(library))
+    return fmt::format("{} states no launch plan", sidecar->string());
+  return fmt::format("there is no {} with a launch plan", detail::sidecar_of(library).string());
 }
 
 }  // namespace fatlink::cli

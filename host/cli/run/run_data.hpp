@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host's copies of the arrays, values and states of a plan's run. Units: elements, bytes.
+// What a run reads: arrays, values and states, and the memory that they take. Units: elements, bytes.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,26 @@
 #include "plan/plan_formulas.hpp"
 #include "run/bind_plan.hpp"
 #include "run/plan_arguments.hpp"
-#include "run/plan_memory.hpp"
-#include "run/plan_states.hpp"
-#include "verification/elements.hpp"
-#include "verification/operand_program.hpp"
+#include "run/run_array.hpp"
 #include "verification/transform_reference.hpp"
 
 namespace fatlink::cli {
+
+/// How a run holds the arrays of its plan.
+struct array_copies {
+  std::size_t inputs = 1;   ///< copies of each input on the host
+  std::size_t outputs = 1;  ///< copies of each output on the host: one for each link mode
+  bool on_host = false;     ///< whether device memory is the host's: on the reference device
+};
+
+/// Bytes that this process can still use: MemAvailable of /proc/meminfo, or the limit of the
+/// control group or of the address space (ulimit -v) if that is less; the largest number where
+/// none of them is known.
+std::uint64_t available_memory();
+
+/// The transform whose hook a state is for; null if none states a state.
+transform_reference const* owner_of(plan_argument const& state,
+                                    std::vector<transform_reference> const& transforms);
 
 /// How inputs that no file states are made.
 struct generated_inputs {
@@ -31,23 +44,13 @@ struct generated_inputs {
   array_copies copies = {};  ///< of all arrays, for the check of the machine's memory
 };
 
-struct host_array {
-  element_type type = {};
-  std::vector<std::size_t> extents = {};
-  std::vector<std::byte> bytes = {};
-  std::string wrong_length = {};  ///< of an output: its length, if that is not in the array
-
-  [[nodiscard]] std::size_t count() const noexcept { return bytes.size() / type.size; }
-  [[nodiscard]] array_view view() const noexcept { return {type, bytes}; }
-};
-
 /// What a run reads; outputs are those of each mode.
 struct run_data {
   std::map<std::string, std::int64_t> sizes = {};
-  std::map<std::string, host_array> inputs = {};
+  std::map<std::string, run_array> inputs = {};
   std::map<std::string, host_array> values = {};              ///< of one element each
   std::map<std::string, std::vector<std::byte>> states = {};  ///< empty: null
-  std::map<std::string, host_array> expected = {};            ///< of --expect, by output
+  std::map<std::string, run_array> expected = {};             ///< of --expect, by output
   /// Inputs whose extents the device determines; `inputs` lacks them until add_device_inputs.
   std::vector<std::string> of_device = {};
   /// Whether the device determines extents, so that the memory of all arrays is not checked yet.

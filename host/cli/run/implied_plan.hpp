@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launch plan of a kernel (const float* in, float* out, size_t n) whose library states none:
+// out[i] is what the transforms make of in[i]. Threads: no shared state.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/image.hpp"
+#include "fatlink/launch_plan.hpp"
+
+namespace fatlink::cli {
+
+/// The plan, without its kernel. `name`: of the library.
+launch_plan implied_plan(std::string const& name);
+
+/// Adds, with a hook for what is computed, the launch of the kernel `requested`; if it is empty, of the library's apply_transform, or
+/// its only kernel. `modules`: those of the library first, `library_modules` of them; if it has
+/// none, a transform may have the kernels. A kernel that no PTX of the modules holds is left to
+/// preflight. The block is .reqntid if the PTX states it; else 256, or .maxntid if that is less.
+/// @throws usage_error its parameters are not three of 8 bytes; or `requested` is empty and the
+///   library has several kernels, none of them apply_transform. Names the kernels that fit.
+void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string const& requested,
+                std::size_t library_modules);
+
+/// States that the plan computes what the hook does that the transforms fill in `image`. With
+/// several of them the kernel computes none of these functions: returns why no reference can
+/// describe the outputs; else nothing.
+std::string add_hook(launch_plan& plan, linked_image const& image);
+
+/// Why the library of this file has no launch plan of its own.
+std::string explain_no_plan(std::filesystem::path const& library);
+
+}  // namespace fatlink::cli

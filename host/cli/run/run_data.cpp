@@ -1,0 +1,602 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_data.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "fatlink/preflight.hpp"
+#include "options.hpp"
+#include "plan/components.hpp"
+#include "plan/encode_value.hpp"
+#include "plan/plan_values.hpp"
+#include "terminal/streams.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
+#include "verification/generate.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+using detail::plan_formulas;
+
+// The memory that arrays take.
+
+constexpr double k_gigabyte = 1e9;
+constexpr auto k_unknown = std::numeric_limits<std::uint64_t>::max();
+
+std::uint64_t available_in_machine()
+{
+  std::ifstream file("/proc/meminfo");
+  std::uint64_t kibibytes = 0;
+  for (std::string name, rest; file >> name >> kibibytes; std::getline(file, rest))
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  return k_unknown;
+}
+
+/// Of the control group that a container sees as its own, version 2; "max" without a limit.
+std::uint64_t limit_of_group()
+{
+  std::ifstream file("/sys/fs/cgroup/memory.max");
+  std::uint64_t bytes = 0;
+  return file >> bytes ? bytes : k_unknown;
+}
+
+std::uint64_t limit_of_process()
+{
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return k_unknown;
+  return limit.rlim_cur;
+}
+
+std::size_t copies_of(plan_argument const& argument, array_copies copies)
+{
+  std::size_t const on_device = copies.on_host ? 1 : 0;
+  switch (argument.role) {
+    case argument_role::input:
+      return copies.inputs + on_device;
+    case argument_role::output:
+      return copies.outputs + on_device;
+    case argument_role::scratch:
+      return on_device;
+    default:
+      return 0;
+  }
+}
+
+/// As double: the sum of arrays may exceed 64 bits, and an error of 1e-16 does not matter.
+double bytes_of(plan_argument const& argument, std::vector<std::size_t> const& extents)
+{
+  auto bytes = static_cast<double>(argument.type->size);
+  for (auto const extent : extents) bytes *= static_cast<double>(extent);
+  return bytes;
+}
+
+/// `extents`: of each argument of the plan, whose arrays have types; empty where they are not
+/// known, and for other arguments.
+/// @throws unavailable_error (out-of-memory) the copies take more than available_memory().
+void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>> const& extents,
+                  array_copies copies)
+{
+  double needed = 0;
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i)
+    if (auto const count = copies_of(plan.arguments[i], copies); !extents[i].empty() && count != 0)
+      needed += static_cast<double>(count) * bytes_of(plan.arguments[i], extents[i]);
+  auto const available = static_cast<double>(available_memory());
+  if (needed <= available) return;
+  throw unavailable_error(
+      stage::device,
+      {.message = fmt::format("the arrays of plan {} take {:.1f} GB of this machine's memory; "
+                              "{:.1f} GB are available",
+                              plan.name, needed / k_gigabyte, available / k_gigabyte),
+       .input = plan.name,
+       .code = error_code::out_of_memory,
+       .hint = "use smaller inputs"});
+}
+
+// Offsets of segments, of inputs that "computes" states as such (segmented_fold).
+
+/// The elements of the array with this name; nothing if they are not known.
+using count_lookup = std::function<std::optional<std::size_t>(std::string const& name)>;
+
+/// The elements of the first array in `node`.
+std::optional<std::size_t> count_in(computation const& node, count_lookup const& count_of)
+{
+  if (node.kind == operation::argument) return count_of(node.name);
+  for (auto const& operand : node.operands)
+    if (auto const count = count_in(operand, count_of)) return count;
+  return std::nullopt;
+}
+
+/// Where segment `index` of `segments` would begin if all had one length.
+std::size_t even_offset(std::size_t index, std::size_t segments, std::size_t elements)
+{
+  return static_cast<std::size_t>(static_cast<detail::uint128>(index) * elements / segments);
+}
+
+[[noreturn]] void refuse_offsets(std::string const& file, std::string const& cause)
+{
+  throw file_error(
+      stage::input,
+      {.message = fmt::format("{}: {}", file, cause),
+       .input = file,
+       .code = error_code::invalid_npy,
+       .hint =
+           "segment i is the elements from offset i up to offset i + 1: write offsets that do not "
+           "decrease, of which none exceeds the number of elements"});
+}
+
+std::string offset_text(element_type const& type, detail::int128 value)
+{
+  return detail::to_text(type.kind, detail::whole_number(value));
+}
+
+/// If the plan states that `input` holds the offsets of segments, how many elements the segments
+/// divide.
+std::optional<std::size_t> segmented_elements(launch_plan const& plan, std::string const& input,
+                                              count_lookup const& count_of)
+{
+  for (auto const& result : plan.results)
+    if (result.value.kind == operation::segmented_fold && result.value.operands.at(1).name == input)
+      return count_in(result.value.operands.at(0), count_of);
+  return std::nullopt;
+}
+
+std::vector<std::byte> generate_offsets(element_type const& type, std::size_t count,
+                                        std::size_t elements, std::uint64_t seed)
+{
+  std::vector<std::byte> bytes(count * type.size);
+  for (std::size_t i = 1; i < count; ++i) {
+    auto const segments = count - 1;
+    auto offset = even_offset(i, segments, elements);
+    if (i < segments)
+      offset += detail::mix(seed ^ i) % (even_offset(i + 1, segments, elements) - offset + 1);
+    detail::store(type.kind, detail::whole_number(static_cast<detail::int128>(offset)),
+                  bytes.data() + i * type.size);
+  }
+  return bytes;
+}
+
+void check_offsets(std::string const& file, array_view const& offsets, std::size_t elements)
+{
+  detail::int128 previous = 0;
+  for (std::size_t i = 0; i < offsets.count(); ++i) {
+    auto const* const place = offsets.bytes.data() + i * offsets.type.size;
+    auto const value = detail::load(offsets.type.kind, place).whole;
+    auto const text = [&] {
+      return fmt::format("offset {} is {}", i, offset_text(offsets.type, value));
+    };
+    if (value > static_cast<detail::int128>(elements))
+      refuse_offsets(file,
+                     fmt::format("{}, and the segments are of {} elements", text(), elements));
+    if (value < previous)
+      refuse_offsets(file, i == 0 ? fmt::format("{}, below 0", text())
+                                  : fmt::format("{}, less than offset {}, which is {}", text(),
+                                                i - 1, offset_text(offsets.type, previous)));
+    previous = value;
+  }
+}
+
+// Sizes.
+
+/// Whether the size `formulas.sizes[size]` follows from an array that is given.
+bool follows(plan_formulas const& formulas, detail::array_extents const& arrays, std::size_t size)
+{
+  auto const value = plan_formulas::k_first_size + size;
+  for (std::size_t i = 0; i < formulas.shapes.size(); ++i) {
+    auto const array = arrays.find(formulas.plan.arguments[i].name);
+    if (array == arrays.end()) continue;
+    for (std::size_t k = 0; k < std::min(array->second.size(), formulas.shapes[i].size()); ++k) {
+      auto const& extent = formulas.shapes[i][k];
+      if (extent.uses() == std::vector{value} &&
+          extent.solve(static_cast<std::int64_t>(array->second[k])))
+        return true;
+    }
+  }
+  return false;
+}
+
+/// The sizes that --set states.
+/// @throws usage_error one is not a whole number.
+detail::stated_sizes stated_sizes_of(plan_formulas const& formulas, plan_arguments const& arguments)
+{
+  detail::stated_sizes sizes;
+  for (auto const index : formulas.sizes) {
+    auto const& name = formulas.plan.arguments[index].name;
+    auto const place = arguments.values.find(name);
+    if (place == arguments.values.end()) continue;
+    if (!place->second.is_number_integer())
+      fail_usage(fmt::format("--set {}: {} is not a whole number", name, place->second.dump()),
+                 name, "state a whole number");
+    if (place->second.is_number_unsigned() &&
+        !std::in_range<std::int64_t>(place->second.get<std::uint64_t>()))
+      fail_usage(fmt::format("--set {}: {} is above 2^63 - 1", name, place->second.dump()), name,
+                 "state a smaller size");
+    sizes[name] = place->second.get<std::int64_t>();
+  }
+  return sizes;
+}
+
+void add_generated_size(plan_formulas const& formulas, detail::array_extents const& arrays,
+                        detail::stated_sizes& sizes, generated_inputs const& generated)
+{
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i) {
+    auto const& size = formulas.plan.arguments[formulas.sizes[i]];
+    if (follows(formulas, arrays, i) || sizes.contains(size.name) || size.default_value) continue;
+    sizes[size.name] = static_cast<std::int64_t>(generated.elements);
+    return;
+  }
+  if (generated.must_use_elements)
+    fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
+                           "or they have defaults",
+                           generated.elements, formulas.plan.name),
+               "--elements", "leave out --elements");
+}
+
+// States.
+
+[[noreturn]] void fail_value(std::string const& name, std::string const& cause)
+{
+  fail_usage(
+      fmt::format("--set {}: {}", name, cause), name,
+      "state a value of the argument's type; of a struct the fields for which the plan has no "
+      "default");
+}
+
+std::vector<std::string> field_names(element_type const& type)
+{
+  std::vector<std::string> names;
+  for (auto const& field : type.fields) names.push_back(field.name);
+  return names;
+}
+
+/// Sets the fields of a state that --set names.
+void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::string const& name,
+                nlohmann::json const& fields)
+try {
+  for (auto const& [key, value] : fields.items()) {
+    auto const field = std::ranges::find(type.fields, key, &element_field::name);
+    if (field == type.fields.end())
+      fail_usage(fmt::format("--set {}: the state has no field '{}'", name, key), name,
+                 field_hint(field_names(type), key));
+    auto const encoded = detail::encode_value(field->type, value);
+    std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
+  }
+} catch (std::invalid_argument const& cause) {
+  fail_value(name, cause.what());
+}
+
+/// A sidecar that describes the hook of `argument` and states no state; null if none does, or what
+/// no sidecar describes may read a state. The library's counts if every transform has a sidecar:
+/// no other replaces its hooks unseen.
+transform_reference const* find_stateless(plan_argument const& argument,
+                                          plan_references const& references)
+{
+  auto const& list = references.list;
+  auto const count =
+      references.has_library && references.is_incomplete ? list.size() - 1 : list.size();
+  for (auto const& reference : std::span(list).first(count))
+    if (reference.states_hooks && reference.find(argument.hook) != nullptr) return &reference;
+  auto const is_known = argument.hook.empty() && !references.is_incomplete && !list.empty();
+  return is_known ? &list.front() : nullptr;
+}
+
+/// The bytes of a file of --state. Without an owner nothing says how many they are.
+std::vector<std::byte> read_state(plan_argument const& argument, std::string const& file,
+                                  plan_references const& references)
+{
+  auto bytes = detail::read_file(file, limits::k_file_bytes, "pass a file with the state's bytes");
+  if (auto const* const owner = owner_of(argument, references.list); owner != nullptr) {
+    if (bytes.size() != owner->types.state->size)
+      fail_usage(
+          fmt::format("--state {}: {} has {} bytes, and the state of {} has {}", argument.name,
+                      file, bytes.size(), owner->name, owner->types.state->size),
+          file,
+          fmt::format("write the fields of {}'s \"state\" as its struct has them, padding too",
+                      owner->file));
+  } else if (auto const* const stateless = find_stateless(argument, references)) {
+    fail_usage(fmt::format("--state {}: {} states no \"state\"", argument.name, stateless->file),
+               file, "leave out --state; or, if the hook reads one, state its fields there");
+  }
+  return bytes;
+}
+
+/// The bytes of the state `argument`; empty: null.
+/// @throws usage_error a file of another size than the state, or for a hook that has none; an
+///   unknown field, or a value that is not of its type. @throws file_error the file.
+std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments const& arguments,
+                                plan_references const& references)
+{
+  auto const* const owner = owner_of(argument, references.list);
+  auto const file = arguments.states.find(argument.name);
+  auto const fields = arguments.values.find(argument.name);
+  std::vector<std::byte> bytes;
+  if (file != arguments.states.end())
+    bytes = read_state(argument, file->second, references);
+  else if (owner != nullptr)
+    bytes = owner->types.default_state;
+  if (fields == arguments.values.end()) return bytes;
+  if (owner == nullptr)
+    fail_usage(fmt::format("--set {}: no transform states the fields of its state", argument.name),
+               argument.name,
+               fmt::format(
+                   "if the hook reads a state, state its fields in the .json beside the transform: "
+                   "\"state\": [{{\"name\": …, \"type\": …}}, …]; else leave out --set {}.…",
+                   argument.name));
+  set_fields(bytes, *owner->types.state, argument.name, fields->second);
+  return bytes;
+}
+
+// Arrays and values.
+
+constexpr char const* k_state_fields =
+    "state the fields of the struct in the .json beside the transform: \"element\": [{\"name\": …, "
+    "\"type\": …}, …]";
+
+/// Whether the argument is of a struct of which only the size is known.
+bool lacks_fields(plan_argument const& argument, bool is_of_transforms)
+{
+  return is_of_transforms && argument.type->kind == scalar_kind::bytes;
+}
+
+[[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
+                                  npy_reader const& file, bool is_of_transforms)
+{
+  auto const path = file.path().string();
+  auto hint = fmt::format("convert the array to {}", to_string(*argument.type));
+  if (is_of_transforms)
+    hint += fmt::format("; or pass a transform for elements of {}", to_string(file.type()));
+  if (lacks_fields(argument, is_of_transforms)) hint += fmt::format("; or {}", k_state_fields);
+  throw refused_error(
+      {{.id = finding_id::element_mismatch,
+        .severity = severity::error,
+        .files = {path},
+        .symbol = argument.hook,
+        .message = fmt::format("{} has elements of {}; argument {} has elements of {}", path,
+                               to_string(file.type()), argument.name, to_string(*argument.type)),
+        .hint = std::move(hint)}},
+      fmt::format("run with {} {}", option, argument.name));
+}
+
+/// An argument's file, opened and compared with the plan.
+std::unique_ptr<element_source> open_array(char const* option, plan_argument const& argument,
+                                           std::string const& file, plan_arguments const& arguments)
+{
+  auto reader = open_npy(file);
+  if (!is_stored_as(*argument.type, reader.type()))
+    refuse_elements(option, argument, reader, arguments.of_transforms.contains(argument.name));
+  return npy_elements(std::move(reader));
+}
+
+/// The extents as the plan counts them: an array of any dimensions has a count.
+std::vector<std::size_t> extents_for(plan_argument const& argument, element_source const& source)
+{
+  if (argument.shape.size() == 1) return {source.size()};
+  return source.extents();
+}
+
+run_array expected_of(plan_argument const& argument, std::string const& file,
+                      plan_arguments const& arguments)
+{
+  std::shared_ptr<element_source const> const source =
+      open_array("--expect", argument, file, arguments);
+  return {.type = *argument.type, .extents = source->extents(), .elements = source};
+}
+
+/// `fields` replace those of `whole`, an object.
+nlohmann::json merged(nlohmann::json whole, nlohmann::json const& fields)
+{
+  if (!whole.is_object() || !fields.is_object()) return fields;
+  for (auto const& [key, value] : fields.items()) whole[key] = value;
+  return whole;
+}
+
+/// A default that is a number is that of each field of a struct.
+nlohmann::json for_each_field(element_type const& type, nlohmann::json number)
+{
+  if (type.fields.empty()) return number;
+  auto fields = nlohmann::json::object();
+  for (auto const& field : type.fields) fields[field.name] = number;
+  return fields;
+}
+
+host_array value_of(plan_argument const& argument, plan_arguments const& arguments)
+try {
+  auto const stated = arguments.values.find(argument.name);
+  auto value = argument.default_value ? nlohmann::json::parse(*argument.default_value)
+                                      : nlohmann::json::object();
+  if (stated == arguments.values.end() && !argument.default_value)
+    fail_usage(
+        fmt::format("argument {} has no value: {}", argument.name, to_string(*argument.type)),
+        argument.name, fmt::format("state it: --set {}=0", argument.name));
+  if (value.is_number()) value = for_each_field(*argument.type, std::move(value));
+  if (stated != arguments.values.end()) value = merged(std::move(value), stated->second);
+  return {.type = *argument.type, .bytes = detail::encode_value(*argument.type, value)};
+} catch (std::invalid_argument const& cause) {
+  if (lacks_fields(argument, arguments.of_transforms.contains(argument.name)))
+    fail_usage(fmt::format("--set {}: {}", argument.name, cause.what()), argument.name,
+               k_state_fields);
+  fail_value(argument.name, cause.what());
+}
+
+/// The arrays of --input, with their extents as the plan counts them.
+struct input_files {
+  std::map<std::string, std::string> const& names;
+  std::map<std::string, std::shared_ptr<element_source const>> sources = {};
+  detail::array_extents extents = {};
+};
+
+input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments)
+{
+  input_files files{.names = arguments.inputs};
+  for (auto const& [name, file] : arguments.inputs) {
+    auto const& source = files.sources[name] = open_array("--input", *plan.find(name), file, arguments);
+    files.extents[name] = extents_for(*plan.find(name), *source);
+  }
+  return files;
+}
+
+/// Argument `index` of `plan`, of its file or generated.
+run_array input_of(launch_plan const& plan, std::size_t index, input_files const& files,
+                   count_lookup const& count_of, std::vector<std::size_t> const& extents,
+                   std::uint64_t seed)
+{
+  auto const& argument = plan.arguments[index];
+  auto const elements = segmented_elements(plan, argument.name, count_of);
+  auto const has_offsets =
+      elements && detail::is_integer(argument.type->kind) && extents.size() == 1;
+  run_array array{.type = *argument.type, .extents = extents};
+  if (auto const file = files.sources.find(argument.name); file != files.sources.end()) {
+    array.elements = file->second;
+    if (has_offsets)
+      check_offsets(files.names.at(argument.name), array.read().view(), *elements);
+    return array;
+  }
+  auto const own_seed = seed_of(seed, index);
+  if (has_offsets)
+    return held({.type = array.type,
+                 .extents = extents,
+                 .bytes = generate_offsets(array.type, extents[0], *elements, own_seed)});
+  array.elements = generated_elements(array.type, extents, own_seed);
+  return array;
+}
+
+/// The elements of arrays whose extents are known.
+count_lookup counts_in(launch_plan const& plan,
+                       std::vector<std::vector<std::size_t>> const& extents)
+{
+  return [&](std::string const& name) -> std::optional<std::size_t> {
+    auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
+    if (extents[index].size() != 1) return std::nullopt;
+    return extents[index][0];
+  };
+}
+
+/// Adds the inputs whose extents are known.
+void add_inputs(run_data& data, plan_formulas const& formulas, input_files const& files,
+                std::vector<std::int64_t> const& sizes, generated_inputs const& generated)
+{
+  auto const values = detail::compute_without_device(formulas, sizes);
+  auto known = files.extents;
+  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
+    if (values.extents[i].empty()) known.erase(formulas.plan.arguments[i].name);
+  detail::check_extents(formulas, values, known);
+  check_memory(formulas.plan, values.extents, generated.copies);
+  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i) {
+    auto const& argument = formulas.plan.arguments[i];
+    if (!argument.shape.empty() && values.extents[i].empty()) data.is_memory_unchecked = true;
+    if (argument.role != argument_role::input) continue;
+    if (values.extents[i].empty())
+      data.of_device.push_back(argument.name);
+    else
+      data.inputs[argument.name] =
+          input_of(formulas.plan, i, files, counts_in(formulas.plan, values.extents),
+                   values.extents[i], generated.seed);
+  }
+}
+
+/// With the extents that the device determines.
+void check_all_memory(run_data& data, launch_plan const& plan, plan_extents const& extents,
+                      array_copies copies)
+{
+  if (!std::exchange(data.is_memory_unchecked, false)) return;
+  std::vector<std::vector<std::size_t>> lists;
+  for (auto const& argument : plan.arguments) {
+    auto const place = extents.arrays.find(argument.name);
+    lists.push_back(place == extents.arrays.end() ? std::vector<std::size_t>{} : place->second);
+  }
+  check_memory(plan, lists, copies);
+}
+
+std::optional<std::size_t> count_in(plan_extents const& extents, std::string const& name)
+{
+  auto const array = extents.arrays.find(name);
+  if (array == extents.arrays.end() || array->second.size() != 1) return std::nullopt;
+  return array->second[0];
+}
+
+std::string text_of(std::vector<std::size_t> const& extents)
+{
+  return fmt::format("{}", fmt::join(extents, " x "));
+}
+
+}  // namespace
+
+std::uint64_t available_memory()
+{
+  return std::min({available_in_machine(), limit_of_group(), limit_of_process()});
+}
+
+transform_reference const* owner_of(plan_argument const& state,
+                                    std::vector<transform_reference> const& transforms)
+{
+  for (auto const& transform : transforms)
+    if (transform.types.state && (state.hook.empty() || transform.find(state.hook) != nullptr))
+      return &transform;
+  return nullptr;
+}
+
+run_data read_run_data(plan_formulas const& formulas, plan_arguments const& arguments,
+                       plan_references const& references, generated_inputs const& generated)
+{
+  auto const& plan = formulas.plan;
+  auto const files = open_inputs(plan, arguments);
+  auto stated = stated_sizes_of(formulas, arguments);
+  add_generated_size(formulas, files.extents, stated, generated);
+  auto const sizes = detail::find_sizes(formulas, files.extents, stated);
+  run_data data;
+  for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
+    data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
+  add_inputs(data, formulas, files, sizes, generated);
+  for (auto const& [name, file] : arguments.expected)
+    data.expected[name] = expected_of(*plan.find(name), file, arguments);
+  for (auto const& argument : plan.arguments)
+    if (argument.role == argument_role::value)
+      data.values[argument.name] = value_of(argument, arguments);
+    else if (argument.role == argument_role::state)
+      data.states[argument.name] = state_of(argument, arguments, references);
+  return data;
+}
+
+void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
+                       generated_inputs const& generated)
+{
+  if (data.of_device.empty() && !data.is_memory_unchecked) return;
+  auto const& plan = code.plan();
+  auto const extents = code.extents(size_arguments(data));
+  check_all_memory(data, plan, extents, generated.copies);
+  auto const files = open_inputs(plan, arguments);
+  for (auto const& name : data.of_device) {
+    auto const& needed = extents.arrays.at(name);
+    auto const file = files.extents.find(name);
+    auto const earlier = data.inputs.find(name);
+    auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
+    if (file != files.extents.end() && file->second != needed)
+      fail_usage(fmt::format("argument {} has {} elements in the plan on this device; {} given",
+                             name, text_of(needed), text_of(file->second)),
+                 name,
+                 fmt::format("pass an array of this size, or leave out --input {}: it is generated",
+                             name));
+    if (earlier == data.inputs.end())
+      data.inputs[name] = input_of(
+          plan, index, files, [&](auto const& array) { return count_in(extents, array); }, needed,
+          generated.seed);
+    else if (earlier->second.extents != needed)
+      fail_usage(fmt::format("argument {} has {} elements in the plan here, and {} in the run "
+                             "before: its size depends on the code or the device",
+                             name, text_of(needed), text_of(earlier->second.extents)),
+                 name, "run one mode, without --compare-cpu: --mode lto");
+  }
+}
+
+}  // namespace fatlink::cli

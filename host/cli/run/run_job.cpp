@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/run_job.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "error_report.hpp"
+#include "fatlink/preflight.hpp"
+#include "fatlink/source.hpp"
+#include "installed.hpp"
+#include "options.hpp"
+#include "preflight/interface_queries.hpp"
+#include "run/implied_plan.hpp"
+#include "terminal/streams.hpp"
+#include "util/process/stopwatch.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+/// @throws usage_error --kernel: the plan names its kernels.
+void check_options(library_plan const& library, run_arguments const& arguments)
+{
+  auto const& kernel = arguments.kernel;
+  if (!kernel.empty() && !library.is_implied)
+    fail_usage(
+        fmt::format("--kernel {}: the launch plan of {} names its kernels", kernel,
+                    library.plan.name),
+        kernel, "leave out --kernel");
+  auto const modes = parse_modes(arguments.mode);
+  for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
+    (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
+}
+
+/// Refuses outputs that would replace what the run reads, or that cannot be written.
+void check_outputs(plan_arguments const& arguments, std::vector<std::filesystem::path> files,
+                   bool json)
+{
+  for (auto const* const inputs : {&arguments.inputs, &arguments.expected, &arguments.states})
+    for (auto const& [name, file] : *inputs) files.emplace_back(file);
+  for (auto const& [name, file] : arguments.outputs) {
+    check_output(file, json);
+    if (is_standard_output(file)) continue;
+    must_not_overwrite(files, file);
+    (void)create_npy(file, scalar_type(scalar_kind::float32), {});
+    files.emplace_back(file);
+  }
+}
+
+/// The flags of the sources among `paths`. The reference device names the lines of errors, so it
+/// gets them.
+compile_flags source_flags(run_arguments const& arguments,
+                           std::vector<std::filesystem::path> const& paths, device_choice& choice)
+{
+  auto flags = arguments.link.source_flags();
+  if (std::ranges::any_of(paths, is_source_name))
+    flags.options.line_info = choice.is_reference_device();
+  return flags;
+}
+
+/// Of the modules, how many are the library's, which are first.
+std::size_t count_library_modules(run_links const& links)
+{
+  auto const& library = links.inputs.front().modules();
+  auto const is_of_library = [&](fatbin const& module) {
+    return std::ranges::any_of(library, [&](fatbin const& other) {
+      return module.bytes().data() == other.bytes().data();
+    });
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(links.modules, is_of_library));
+}
+
+/// Reads the inputs, and selects the modules that links take of them, for every mode alike.
+void read_links(run_job& job, run_arguments const& arguments, device_choice& choice,
+                compile_report& compiles)
+{
+  detail::stopwatch watch;
+  auto& links = job.links;
+  links.flags = arguments.link;
+  links.modes = parse_modes(arguments.mode);
+  links.inputs = read_inputs(job.files, source_flags(arguments, job.files, choice), &compiles);
+  job.read_ms = watch.lap();
+  // Kernels are kept only if a plan or an option states them: the image of an implied plan is that
+  // of `fatlink link` without --kernel.
+  if (!job.is_implied)
+    links.kept = job.plan.kernels();
+  else if (!arguments.kernel.empty())
+    links.kept = {arguments.kernel};
+  links.modules = select_modules(links.inputs, {.target = detail::newest_target(),
+                                                .mode = links.modes.back(),
+                                                .allow_calls = true,
+                                                .whole_archive = arguments.link.options.whole_archive,
+                                                .kernels = links.kept});
+  if (job.is_implied)
+    add_launch(job.plan, links.modules, arguments.kernel, count_library_modules(links));
+  links.launched = job.plan.kernels();
+}
+
+/// By rows, the host holds some rows at a time.
+array_copies copies_of(run_job const& job, run_arguments const& arguments, device_choice& choice)
+{
+  auto const on_host = choice.is_reference_device() || arguments.compare_cpu;
+  if (job.split.is_by_rows()) return {.inputs = 0, .outputs = 0, .on_host = on_host};
+  return {.outputs = job.links.modes.size() + (choice.is_list() ? 1 : 0), .on_host = on_host};
+}
+
+/// Whether `file` is a library that fatlink ships.
+bool is_default_library(std::filesystem::path const& file)
+{
+  std::error_code error;
+  return file.stem() == k_default_library &&
+         std::filesystem::equivalent(file.parent_path(), installed_data_folder(), error);
+}
+
+}  // namespace
+
+library_plan plan_of_library(std::string const& library)
+{
+  auto const file = fatbin_or_default(library, k_shipped_library);
+  if (auto plan = launch_plan::beside(file)) return {.plan = std::move(*plan)};
+  return {.plan = implied_plan(file.stem().string()), .is_implied = true};
+}
+
+std::vector<std::filesystem::path> find_files(std::string const& library,
+                                              std::vector<std::string> const& transforms)
+{
+  std::vector<std::filesystem::path> files{fatbin_or_default(library, k_shipped_library)};
+  for (auto const& transform : transforms) files.push_back(input_file(transform));
+  if (transforms.empty() &&
+      (is_default_library(files.front()) || !launch_plan::beside(files.front())))
+    files.push_back(fatbin_or_default({}, k_shipped_transform));
+  return files;
+}
+
+run_job prepare_job(run_arguments const& arguments, device_choice& choice, compile_report& compiles)
+{
+  auto library = plan_of_library(arguments.library);
+  check_options(library, arguments);
+  run_job job{.arguments = match_arguments(library.plan, arguments.plan),
+              .generated = {.elements = arguments.elements,
+                            .must_use_elements = arguments.states_elements,
+                            .seed = arguments.seed},
+              .files = find_files(arguments.library, arguments.transforms)};
+  job.plan = std::move(library.plan);
+  job.is_implied = library.is_implied;
+  job.split = split_of(job.plan);
+  if (choice.is_list()) require_divisible(job.plan, job.split);
+  check_outputs(job.arguments, job.files, arguments.json);
+  read_links(job, arguments, choice, compiles);
+  for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
+  refuse_sass_without_gpu(job.links, choice);
+  check_inputs(job.links);  // a transform of another contract may fit no argument of the plan
+  auto bound = bind_plan(std::move(job.plan), job.links.inputs, job.links.modules);
+  job.plan = std::move(bound.plan);
+  job.split = split_of(job.plan);  // with types
+  job.references = std::move(bound.references);
+  job.generated.copies = copies_of(job, arguments, choice);
+  job.data =
+      read_run_data(detail::plan_formulas(job.plan), job.arguments, job.references, job.generated);
+  return job;
+}
+
+std::vector<std::string> warn_of_states(run_job const& job)
+{
+  std::vector<std::string> warnings;
+  for (auto const& [name, file] : job.arguments.states)
+    if (owner_of(*job.plan.find(name), job.references.list) == nullptr)
+      warnings.push_back(fmt::format(
+          "--state {}: no transform states the fields of its state, so that the size of {}, {} "
+          "bytes, is not checked",
+          name, file, job.data.states.at(name).size()));
+  print_warnings(warnings);
+  return warnings;
+}
+
+}  // namespace fatlink::cli
