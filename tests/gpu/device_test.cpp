@@ -13,7 +13,6 @@
 #include "fatlink/linker.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
-#include "verification/execute.hpp"
 
 using namespace fatlink;
 

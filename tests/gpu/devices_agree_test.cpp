@@ -15,11 +15,11 @@
 #include <sstream>
 
 #include "fatlink/linker.hpp"
+#include "fatlink/verify.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 #include "stratified.hpp"
 #include "test_scale.hpp"
-#include "verification/execute.hpp"
 
 namespace fatlink {
 namespace {

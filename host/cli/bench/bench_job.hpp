@@ -41,8 +41,8 @@ struct bench_job {
 };
 
 /// Reads the files of the names `name`, of the library, and `transforms`, or those of library_for
-/// and the shipped ones where there are none, as `fatlink run`. The kernel of an implied plan is the
-/// first of --kernel; without one it is selected as `fatlink run` does. `values`: of --set.
+/// and the shipped ones where there are none, as `fatlink run`. The kernel of an implied plan is
+/// the first of --kernel; without one it is selected as `fatlink run` does. `values`: of --set.
 /// @throws usage_error an option has no effect in one of the modes, or with a launch plan; or as
 ///   add_launch, bind_plan.
 /// @throws file_error, format_error as input_file and input::read.

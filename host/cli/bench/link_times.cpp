@@ -163,12 +163,11 @@ double measure_preflight(bench_job const& job, target target)
   for (unsigned round = 0; round < job.rounds; ++round) {
     auto const inputs = copy_unread(modules);
     times.push_back(measure_ms([&] {
-      (void)preflight(
-          inputs, {.target = target,
-                   .mode = job.modes.back(),
-                   .allow_calls = job.flags.options.allow_calls,
-                   .kernels = job.plan.kernels(),
-                   .linker = toolkit_version{13, 0}});
+      (void)preflight(inputs, {.target = target,
+                               .mode = job.modes.back(),
+                               .allow_calls = job.flags.options.allow_calls,
+                               .kernels = job.plan.kernels(),
+                               .linker = toolkit_version{13, 0}});
     }));
   }
   return median(times);

@@ -94,9 +94,9 @@ bench_data generate_data(bench_job const& job, prepared_plan const& code, std::s
   auto const& plan = job.plan;
   auto const arguments = match_arguments(plan, {.values = job.values});
   generated_inputs const generated{.elements = elements, .copies = copies};
-  bench_data call{.data = read_run_data(detail::plan_formulas(plan), arguments,
-                                        job.references, generated),
-                  .elements = elements};
+  bench_data call{
+      .data = read_run_data(detail::plan_formulas(plan), arguments, job.references, generated),
+      .elements = elements};
   add_device_inputs(call.data, code, arguments, generated);
   if (has_free_size(job)) return call;
   call.elements = 1;

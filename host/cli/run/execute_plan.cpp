@@ -154,8 +154,7 @@ std::map<std::string, std::string> cut_outputs(launch_plan const& plan,
     if (argument.length.empty()) continue;
     auto const length = detail::compute_length(known, argument, values);
     auto& array = outputs.at(argument.name);
-    if (!cut(array, length))
-      wrong_lengths[argument.name] = describe_length(argument, length, held);
+    if (!cut(array, length)) wrong_lengths[argument.name] = describe_length(argument, length, held);
   }
   return wrong_lengths;
 }

@@ -172,11 +172,10 @@ std::string first_hook(std::span<fatbin const> modules)
 launch_plan implied_plan(std::string const& name)
 {
   launch_plan plan{.name = name, .summary = "out[i] = f(in[i])"};
-  plan.arguments = {array("in", argument_role::input),
-                    array("out", argument_role::output),
-                    {.name = "n",
-                     .role = argument_role::size,
-                     .type = scalar_type(scalar_kind::uint64)}};
+  plan.arguments = {
+      array("in", argument_role::input),
+      array("out", argument_role::output),
+      {.name = "n", .role = argument_role::size, .type = scalar_type(scalar_kind::uint64)}};
   plan.results = {map_of({})};
   return plan;
 }

@@ -17,10 +17,11 @@ namespace fatlink::cli {
 /// The plan, without its kernel. `name`: of the library.
 launch_plan implied_plan(std::string const& name);
 
-/// Adds, with a hook for what is computed, the launch of the kernel `requested`; if it is empty, of the library's apply_transform, or
-/// its only kernel. `modules`: those of the library first, `library_modules` of them; if it has
-/// none, a transform may have the kernels. A kernel that no PTX of the modules holds is left to
-/// preflight. The block is .reqntid if the PTX states it; else 256, or .maxntid if that is less.
+/// Adds, with a hook for what is computed, the launch of the kernel `requested`; if it is empty, of
+/// the library's apply_transform, or its only kernel. `modules`: those of the library first,
+/// `library_modules` of them; if it has none, a transform may have the kernels. A kernel that no
+/// PTX of the modules holds is left to preflight. The block is .reqntid if the PTX states it; else
+/// 256, or .maxntid if that is less.
 /// @throws usage_error its parameters are not three of 8 bytes; or `requested` is empty and the
 ///   library has several kernels, none of them apply_transform. Names the kernels that fit.
 void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string const& requested,

@@ -143,8 +143,7 @@ plan_split split_of(launch_plan const& plan)
       if (argument.role == argument_role::output) add_output(split, plan, argument);
     auto const* const size = plan.find(split.size);
     if (size == nullptr || size->role != argument_role::size)
-      throw not_divisible(
-          fmt::format("'{}', the extent of its arrays, is not a size", split.size));
+      throw not_divisible(fmt::format("'{}', the extent of its arrays, is not a size", split.size));
     check_other_arrays(split, plan);
   } catch (not_divisible const& cause) {
     return {.refusal = cause.what()};

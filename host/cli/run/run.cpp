@@ -243,8 +243,8 @@ class plan_run {
 
   void add_first_rows(plan_expectations const& expected, device_run const& device)
   {
-    for (auto& row : cli::first_rows(expected, job_.split, device.data, device.modes,
-                                     arguments_.print)) {
+    for (auto& row :
+         cli::first_rows(expected, job_.split, device.data, device.modes, arguments_.print)) {
       auto const name = row["output"].get<std::string>();
       if (choice_.is_list() && job_.split.added.contains(name)) continue;
       auto const index = row["index"].get<std::size_t>() + elements_before(device, name);
@@ -317,9 +317,9 @@ class plan_run {
     auto const reference_device = open_device("cpu", arguments_.cpu);
     auto const image = links_.get(reference_device->info(), link_mode::lto);
     auto& row = report_.devices.front();
-    auto const result =
-        execute_image(*reference_device, *image, row.data,
-                      {.unwritten = k_unwritten_bytes.back(), .is_by_rows = job_.split.is_by_rows()});
+    auto const result = execute_image(
+        *reference_device, *image, row.data,
+        {.unwritten = k_unwritten_bytes.back(), .is_by_rows = job_.split.is_by_rows()});
     report_.against_cpu =
         compare_with_cpu(expected, job_.split, row.data, result, row.modes.front());
   }

@@ -40,7 +40,7 @@ struct run_array {
   std::vector<std::size_t> extents = {};
   std::shared_ptr<element_source const> elements = {};
   std::shared_ptr<host_array const> memory = {};  ///< the same elements, if they are in memory
-  std::size_t first = 0;          ///< its first element in `elements`
+  std::size_t first = 0;                          ///< its first element in `elements`
   std::string wrong_length = {};  ///< of an output: its length, if that is not in the array
 
   [[nodiscard]] std::size_t count() const noexcept;

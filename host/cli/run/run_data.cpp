@@ -440,7 +440,8 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
 {
   input_files files{.names = arguments.inputs};
   for (auto const& [name, file] : arguments.inputs) {
-    auto const& source = files.sources[name] = open_array("--input", *plan.find(name), file, arguments);
+    auto const& source = files.sources[name] =
+        open_array("--input", *plan.find(name), file, arguments);
     files.extents[name] = extents_for(*plan.find(name), *source);
   }
   return files;
@@ -458,8 +459,7 @@ run_array input_of(launch_plan const& plan, std::size_t index, input_files const
   run_array array{.type = *argument.type, .extents = extents};
   if (auto const file = files.sources.find(argument.name); file != files.sources.end()) {
     array.elements = file->second;
-    if (has_offsets)
-      check_offsets(files.names.at(argument.name), array.read().view(), *elements);
+    if (has_offsets) check_offsets(files.names.at(argument.name), array.read().view(), *elements);
     return array;
   }
   auto const own_seed = seed_of(seed, index);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run reads: arrays, values and states, and the memory that they take. Units: elements, bytes.
+// What a run reads: arrays, values and states, and the memory that they take. Units: elements,
+// bytes.
 #pragma once
 
 #include <cstddef>

@@ -28,8 +28,8 @@ class device_choice {
   /// Whether the reference device is chosen, of a list: is one of them. Without --device this opens
   /// the driver, which takes longer than the rest of a small run.
   bool is_reference_device();
-  /// Begins to open the device of a choice that is no list, and returns what links need to know of it. A GPU's context, which
-  /// takes as long as a short link, is created in another thread.
+  /// Begins to open the device of a choice that is no list, and returns what links need to know of
+  /// it. A GPU's context, which takes as long as a short link, is created in another thread.
   /// @throws what open_device throws.
   device_info begin_open(cpu_options const& options);
   /// Waits until the device is open; opens those of a list. @throws what open_device or

@@ -25,10 +25,9 @@ void check_options(library_plan const& library, run_arguments const& arguments)
 {
   auto const& kernel = arguments.kernel;
   if (!kernel.empty() && !library.is_implied)
-    fail_usage(
-        fmt::format("--kernel {}: the launch plan of {} names its kernels", kernel,
-                    library.plan.name),
-        kernel, "leave out --kernel");
+    fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", kernel,
+                           library.plan.name),
+               kernel, "leave out --kernel");
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
     (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
@@ -72,6 +71,17 @@ std::size_t count_library_modules(run_links const& links)
   return static_cast<std::size_t>(std::ranges::count_if(links.modules, is_of_library));
 }
 
+/// Whether the modules have no kernel that the plan does not launch.
+bool launches_all(launch_plan const& plan, std::vector<fatbin> const& modules)
+{
+  auto const launched = plan.kernels();
+  return std::ranges::all_of(modules, [&](fatbin const& module) {
+    return std::ranges::all_of(detail::interface_of_any(module).kernels, [&](auto const& kernel) {
+      return std::ranges::find(launched, kernel.name) != launched.end();
+    });
+  });
+}
+
 /// Reads the inputs, and selects the modules that links take of them, for every mode alike.
 void read_links(run_job& job, run_arguments const& arguments, device_choice& choice,
                 compile_report& compiles)
@@ -82,20 +92,21 @@ void read_links(run_job& job, run_arguments const& arguments, device_choice& cho
   links.modes = parse_modes(arguments.mode);
   links.inputs = read_inputs(job.files, source_flags(arguments, job.files, choice), &compiles);
   job.read_ms = watch.lap();
-  // Kernels are kept only if a plan or an option states them: the image of an implied plan is that
-  // of `fatlink link` without --kernel.
   if (!job.is_implied)
     links.kept = job.plan.kernels();
   else if (!arguments.kernel.empty())
     links.kept = {arguments.kernel};
-  links.modules = select_modules(links.inputs, {.target = detail::newest_target(),
-                                                .mode = links.modes.back(),
-                                                .allow_calls = true,
-                                                .whole_archive = arguments.link.options.whole_archive,
-                                                .kernels = links.kept});
+  links.modules =
+      select_modules(links.inputs, {.target = detail::newest_target(),
+                                    .mode = links.modes.back(),
+                                    .allow_calls = true,
+                                    .whole_archive = arguments.link.options.whole_archive,
+                                    .kernels = links.kept});
   if (job.is_implied)
     add_launch(job.plan, links.modules, arguments.kernel, count_library_modules(links));
   links.launched = job.plan.kernels();
+  // The image is that of `fatlink link` without --kernel then.
+  if (arguments.kernel.empty() && launches_all(job.plan, links.modules)) links.kept.clear();
 }
 
 /// By rows, the host holds some rows at a time.

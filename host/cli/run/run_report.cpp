@@ -94,10 +94,10 @@ double per_second(double count, double ms)
 
 nlohmann::json throughput(run_report const& run, std::size_t rows, double ms, bool is_gpu)
 {
-  nlohmann::json json{{"rows_per_s", nullptr}, {"gb_per_s", nullptr}};
+  nlohmann::json json{{"elements_per_s", nullptr}, {"gb_per_s", nullptr}};
   if (!run.rows || ms <= 0) return json;
   auto const count = static_cast<double>(rows);
-  json["rows_per_s"] = per_second(count, ms);
+  json["elements_per_s"] = per_second(count, ms);
   if (is_gpu) json["gb_per_s"] = per_second(count * static_cast<double>(run.row_bytes), ms) / 1e9;
   return json;
 }
@@ -110,7 +110,7 @@ std::string rate_text(run_report const& run, std::size_t rows, double ms, bool i
   if (is_gpu)
     return fmt::format(", {:.0f} GB/s read and written",
                        per_second(count * static_cast<double>(run.row_bytes), ms) / 1e9);
-  return fmt::format(", {:.3g} rows a second", per_second(count, ms));
+  return fmt::format(", {:.3g} elements a second", per_second(count, ms));
 }
 
 // Comparisons.
@@ -123,6 +123,7 @@ std::string count_text(std::size_t elements)
 
 std::string error_text(output_verification const& result)
 {
+  if (result.max_ratio == 0 && !result.tolerance_ulp) return "no difference";
   if (auto const ulp = result.max_ulp())
     return fmt::format("max {:.3g} ulp (tolerance {:g})", *ulp, *result.tolerance_ulp);
   return fmt::format("largest error {:.3g} of the bound", result.max_ratio);
@@ -209,9 +210,13 @@ nlohmann::json to_json(run_report const& run, comparisons const& results)
 
 nlohmann::json to_json(device_run const& device)
 {
-  nlohmann::json json{{"device", device.device},     {"kind", nullptr}, {"name", nullptr},
-                      {"target", nullptr},           {"first", device.part.first},
-                      {"rows", device.part.count}, {"error", nullptr}};
+  nlohmann::json json{{"device", device.device},
+                      {"kind", nullptr},
+                      {"name", nullptr},
+                      {"target", nullptr},
+                      {"first", device.part.first},
+                      {"elements", device.part.count},
+                      {"error", nullptr}};
   if (device.failure) json["error"] = report_of(device.failure).json;
   if (!device.info) return json;
   json["kind"] = to_string(device.info->kind);
@@ -222,12 +227,10 @@ nlohmann::json to_json(device_run const& device)
 
 nlohmann::json link_to_json(run_report const& run, linked_image const& image)
 {
-  nlohmann::json json{{"target", image.target.name()},
-                      {"kind", to_string(image.kind)},
-                      {"cache", to_string(image.cache)},
-                      {"inlined", image.inlined()},
-                      {"link_ms", image.link_ms},
-                      {"start_ms", describe_start(image, run.read_ms)}};
+  nlohmann::json json{
+      {"target", image.target.name()},   {"kind", to_string(image.kind)},
+      {"cache", to_string(image.cache)}, {"inlined", image.inlined()},
+      {"link_ms", image.link_ms},        {"start_ms", describe_start(image, run.read_ms)}};
   if (run.resources) json["resources"] = describe_resources(resources(image));
   return json;
 }
@@ -235,9 +238,9 @@ nlohmann::json link_to_json(run_report const& run, linked_image const& image)
 nlohmann::json row_to_json(run_report const& run, device_run const& device, std::size_t index)
 {
   auto const& mode = device.modes[index];
-  nlohmann::json json{{"device", device.device},   {"load_ms", mode.load_ms},
-                      {"launch_ms", mode.launch_ms}, {"run_ms", mode.run_ms},
-                      {"verified", nullptr}};
+  nlohmann::json json{{"device", device.device}, {"elements", device.part.count},
+                      {"load_ms", mode.load_ms}, {"launch_ms", mode.launch_ms},
+                      {"run_ms", mode.run_ms},   {"verified", nullptr}};
   if (auto const& verified = device.verified[index]) json["verified"] = *verified;
   json.update(
       throughput(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu));
@@ -249,13 +252,21 @@ nlohmann::json mode_to_json(run_report const& run, std::size_t index)
   auto const total = total_of(run, index);
   nlohmann::json json{{"mode", to_string(run.modes[index])},
                       {"verified", nullptr},
+                      {"inlined", true},
                       {"links", nlohmann::json::array()},
                       {"devices", nlohmann::json::array()},
-                      {"total", {{"run_ms", total.run_ms}, {"span_ms", total.span_ms}}},
+                      {"total",
+                       {{"devices", total.devices},
+                        {"elements", total.rows},
+                        {"run_ms", total.run_ms},
+                        {"span_ms", total.span_ms}}},
                       {"reference", nlohmann::json::array()},
                       {"expected", nlohmann::json::array()}};
   json["total"].update(throughput(run, total.rows, total.run_ms, total.is_of_gpus));
-  for (auto const& image : run.images[index]) json["links"].push_back(link_to_json(run, *image));
+  for (auto const& image : run.images[index]) {
+    json["inlined"] = json["inlined"].get<bool>() && image->inlined();
+    json["links"].push_back(link_to_json(run, *image));
+  }
   for (auto const& device : run.devices)
     if (!device.modes.empty()) json["devices"].push_back(row_to_json(run, device, index));
   if (run.results.modes.size() <= index) return json;
@@ -274,12 +285,13 @@ void print_row(run_report const& run, device_run const& device, std::size_t inde
   }
   auto const& mode = device.modes[index];
   auto const& verified = device.verified[index];
-  fmt::print("    {:<10} {:>13} rows {:>10.4f} ms{}; loaded in {:.1f} ms; {}\n", device.device,
+  fmt::print("    {:<10} {:>13} elements {:>10.4f} ms{}; loaded in {:.1f} ms; {}\n", device.device,
              with_commas(device.part.count), mode.run_ms,
              rate_text(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu),
-             mode.load_ms, !verified   ? "not verified"
-                           : *verified ? "verified"
-                                       : "WRONG");
+             mode.load_ms,
+             !verified   ? "not verified"
+             : *verified ? "verified"
+                         : "WRONG");
 }
 
 /// The link of one device, and its launches.
@@ -306,9 +318,10 @@ void print_several(run_report const& run, std::size_t index)
     if (run.resources) print_resources(describe_resources(resources(*image)), "    ");
   }
   for (auto const& device : run.devices) print_row(run, device, index);
-  fmt::print("    {:<10} {:>13} rows {:>10.4f} ms{}; {:.4f} ms from the first start to the last end\n",
-             "total", with_commas(total.rows), total.run_ms,
-             rate_text(run, total.rows, total.run_ms, total.is_of_gpus), total.span_ms);
+  fmt::print(
+      "    {:<10} {:>13} elements {:>10.4f} ms{}; {:.4f} ms from the first start to the last end\n",
+      "total", with_commas(total.rows), total.run_ms,
+      rate_text(run, total.rows, total.run_ms, total.is_of_gpus), total.span_ms);
 }
 
 void print_mode(run_report const& run, std::size_t index)
@@ -332,8 +345,8 @@ void print_devices(run_report const& run)
     fmt::print("Device {}: {}, {}\n", device.device,
                device.info ? describe_device(*device.info, {}) : "not opened",
                device.part.count == 0
-                   ? "no rows"
-                   : fmt::format("rows {} to {}", with_commas(device.part.first),
+                   ? "no elements"
+                   : fmt::format("elements {} to {}", with_commas(device.part.first),
                                  with_commas(device.part.first + device.part.count - 1)));
 }
 
@@ -412,7 +425,7 @@ nlohmann::json to_json(run_report const& run)
                       {"kernels", run.plan.kernels()},
                       {"filled_hooks", filled_hooks(run)},
                       {"sizes", run.sizes},
-                      {"rows", nullptr},
+                      {"elements", nullptr},
                       {"devices", nlohmann::json::array()},
                       {"no_gpu_reason", nullptr},
                       {"device_ms", run.device_ms},
@@ -423,7 +436,7 @@ nlohmann::json to_json(run_report const& run)
                       {"results", run.first_rows},
                       {"compiles", compiles_to_json(run.compiles)},
                       {"warnings", run.warnings}};
-  if (run.rows) json["rows"] = *run.rows;
+  if (run.rows) json["elements"] = *run.rows;
   if (!run.no_gpu_reason.empty()) json["no_gpu_reason"] = run.no_gpu_reason;
   for (auto const& device : run.devices) json["devices"].push_back(to_json(device));
   for (std::size_t i = 0; i < run.modes.size(); ++i) json["modes"].push_back(mode_to_json(run, i));

@@ -164,8 +164,8 @@ output_verification compare_expected(plan_reference const& reference, std::strin
 {
   if (expected.count() != actual.count()) {
     auto const common = std::min(expected.count(), actual.count());
-    auto result = compare_expected(reference, output, first_of(expected, common),
-                                   first_of(actual, common));
+    auto result =
+        compare_expected(reference, output, first_of(expected, common), first_of(actual, common));
     compare_lengths(result, expected.count(), actual.count());
     return result;
   }
@@ -236,9 +236,9 @@ output_verification compare_runs(plan_reference const& reference, launch_plan co
 {
   if (first.array.count() != second.array.count()) {  // of an output with a length
     auto const common = std::min(first.array.count(), second.array.count());
-    auto result = compare_runs(reference, plan, output,
-                               {first_of(first.array, common), first.unwritten},
-                               {first_of(second.array, common), second.unwritten});
+    auto result =
+        compare_runs(reference, plan, output, {first_of(first.array, common), first.unwritten},
+                     {first_of(second.array, common), second.unwritten});
     compare_lengths(result, first.array.count(), second.array.count());
     return result;
   }
@@ -316,9 +316,9 @@ class part_comparer {
     for (std::size_t i = 0; i < part_.modes.size(); ++i)
       result.modes[i].references[name] = verify(i, name);
     if (has_two)
-      result.between[name] = compare_runs(reference(0), expected_.plan, name,
-                                          output_of(part_.modes[0], name),
-                                          output_of(part_.modes[1], name));
+      result.between[name] =
+          compare_runs(reference(0), expected_.plan, name, output_of(part_.modes[0], name),
+                       output_of(part_.modes[1], name));
   }
 
   void compare_with_expectations(std::string const& name, part_comparison& result) const
@@ -326,9 +326,8 @@ class part_comparer {
     auto const expectation = part_.expected.find(name);
     if (expectation == part_.expected.end()) return;
     for (std::size_t i = 0; i < part_.modes.size(); ++i)
-      result.modes[i].expectations[name] =
-          compare_expected(reference(i), name, expectation->second.view(),
-                           part_.modes[i].outputs.at(name).view());
+      result.modes[i].expectations[name] = compare_expected(
+          reference(i), name, expectation->second.view(), part_.modes[i].outputs.at(name).view());
   }
 
   /// Whether one pass over the expected values serves all modes.

@@ -66,8 +66,8 @@ class pair_comparison {
       : first_(first),
         parts_(parts),
         comparisons_(second, parts),
-        threads_(most_threads(), {std::vector<detail::number>(parts.size()),
-                                  std::vector<double>(parts.size())})
+        threads_(most_threads(),
+                 {std::vector<detail::number>(parts.size()), std::vector<double>(parts.size())})
   {
   }
 
