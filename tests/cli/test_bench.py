@@ -106,7 +106,7 @@ class Plans(BenchTest):
         self.assertEqual(verbs_of(self.bench_of_sizes(*words, "--set", "load_state.scale=3", "--set", "n=100")), ["link", "run"])
         self.assert_fails(2, "bench", "--library", "convert", "--set", "m=1",
                           says=["--set m: plan convert has no value of this name"])
-        self.assert_fails(2, "bench", "--set", "n=1", says=["--set: the library has no launch plan"])
+        self.assert_fails(2, "bench", "--set", "m=1", says=["--set m: plan apply_transform has no value of this name"])
 
     def test_rates_are_of_the_elements_that_are_set(self):
         words = ["--library", "convert", "--transform", "load_float32", "--only", "reference-device"]

@@ -30,11 +30,11 @@ class Serves(CacheTest):
         words = ("run", "--device", "cpu", "--elements", 100)
         said = [self.fatlink_json(*words), self.fatlink_json(*words), self.fatlink_json(*words, "--no-cache")]
         # In ptx mode the reference device links the inputs' own PTX itself: there is nothing to keep.
-        self.assertEqual([[mode["cache"] for mode in one["modes"]] for one in said],
+        self.assertEqual([[mode["links"][0]["cache"] for mode in one["modes"]] for one in said],
                          [["off", "miss"], ["off", "hit"], ["off", "off"]])
         self.assertTrue(all(mode["verified"] for one in said for mode in one["modes"]))
-        self.assertEqual(set(said[1]["modes"][1]["start_ms"]),
-                         {"find", "key", "launch", "link", "load", "lookup", "open", "preflight", "read"})
+        self.assertEqual(set(said[1]["modes"][1]["links"][0]["start_ms"]),
+                         {"find", "key", "link", "lookup", "open", "preflight", "read"})
         self.assertIn("user_transform inlined, from the cache", self.fatlink(*words).stdout)
 
     def test_new_code_at_once_where_a_file_is_swapped(self):
@@ -123,7 +123,7 @@ class Serves(CacheTest):
             self.assertEqual(said["cache"], "hit")
         ran = self.fatlink_json("run", "--device", "cpu", "--elements", 100, env=env)
         self.assertTrue(ran["modes"][1]["verified"])
-        self.assertEqual(ran["modes"][1]["cache"], "hit")
+        self.assertEqual(ran["modes"][1]["links"][0]["cache"], "hit")
         self.assert_fails(5, "link", "--target", "sm_120", "-o", "o", *PAIR, says=["/nowhere.so"], env=env)
         env = {"FATLINK_SYSTEM_CACHE": str(layer), "FATLINK_CACHE_DIR": str(self.cache / "empty")}
         self.assertEqual(self.link_json(env=env)["cache"], "hit")
@@ -238,14 +238,14 @@ class Tends(CacheTest):
         self.fatlink("cache", "warm", "reduce_4", "add_float", "--target", "sm_90", "--emit", "ptx")
         report = self.fatlink_json("run", "--library", "reduce_4", "--transform", "add_float", "--device", "cpu",
                                    "--mode", "lto", "--elements", "100")
-        self.assertEqual([mode["cache"] for mode in report["modes"]], ["hit"])
+        self.assertEqual([mode["links"][0]["cache"] for mode in report["modes"]], ["hit"])
 
     def test_warm_keeps_the_kernels_that_are_named_instead_of_those_of_a_launch_plan(self):
         self.fatlink("cache", "warm", "reduce_4", "add_float", "--target", "sm_90", "--emit", "ptx",
                      "--kernel", "reduce_block")
         report = self.fatlink_json("run", "--library", "reduce_4", "--transform", "add_float", "--device", "cpu",
                                    "--mode", "lto", "--elements", "100")
-        self.assertEqual([mode["cache"] for mode in report["modes"]], ["miss"])
+        self.assertEqual([mode["links"][0]["cache"] for mode in report["modes"]], ["miss"])
 
     def test_warm_refuses_a_mode_or_kind_of_image_that_no_link_would_have(self):
         warm = ["cache", "warm", *PAIR, "--target", "sm_90"]

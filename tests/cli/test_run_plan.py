@@ -121,8 +121,8 @@ class RunPlan(PlanTest):
     def test_the_first_elements_are_shown(self):
         self.file("in.npy", floats(1, 2, 3))
         said = self.run_plan(*LOAD, "--input", "in.npy", "--print", 2)
-        self.assertEqual(said["results"], [{"output": "out", "index": "0", "ptx": "1", "lto": "1", "expected": "1"},
-                                           {"output": "out", "index": "1", "ptx": "2", "lto": "2", "expected": "2"}])
+        self.assertEqual(said["results"], [{"output": "out", "index": "0", "inputs": {}, "ptx": "1", "lto": "1", "expected": "1"},
+                                           {"output": "out", "index": "1", "inputs": {}, "ptx": "2", "lto": "2", "expected": "2"}])
         text = self.fatlink("run", "--device", "cpu", *LOAD, "--input", "in.npy", "--print", 2).stdout
         self.assertIn("  out[1]  ptx 2  lto 2  expected 2\n", text)
 

@@ -78,11 +78,6 @@ class RunPlanRefusals(PlanTest):
         self.refuse(2, *SUM, "--set", 'bounds={"low": "x"}', says="is not a value of",
                     hint="of a struct the fields for which the plan has no default")
 
-    def test_options_of_plans_are_refused_without_one(self):
-        for words in (("--set", "a=1"), ("--state", "f"), ("--expect", "x.npy"), ("--compare-cpu",)):
-            with self.subTest(words=words):
-                self.refuse(2, *words, says="the library has no launch plan")
-
     def test_an_output_that_cannot_be_written_is_refused_before_the_run(self):
         done = self.refuse(3, *SUM, "--output", "nowhere/out.npy", says="nowhere/out.npy")
         self.assertEqual(done.stdout, "")
@@ -157,11 +152,9 @@ class RunPlanRefusals(PlanTest):
         self.refuse(2, "--library", "lost.fatbin", "--transform", CORPUS / "scaled_add.fatbin", "--input", "in.npy",
                     says="lost.fatbin has 2 kernels, none of them apply_transform",
                     hint="it needs a launch plan: there is no lost.json with a launch plan")
-        self.refuse(2, "--library", "lost.fatbin", "--set", "n=1", says="--set: the library has no launch plan",
-                    hint="there is no lost.json with a launch plan")
         self.file("lost.json", '{"name": "lost", "summary": "", "hook": "weigh", "reference": "x"}')
-        self.refuse(2, "--library", "lost.fatbin", "--set", "n=1", says="--set: the library has no launch plan",
-                    hint="lost.json states no launch plan")
+        self.refuse(2, "--library", "lost.fatbin", "--transform", CORPUS / "scaled_add.fatbin", "--set", "n=1",
+                    says="lost.fatbin has 2 kernels, none of them apply_transform", hint="lost.json states no launch plan")
 
     def test_a_state_without_known_fields_is_passed_with_a_warning(self):
         self.file("state", bytes(5))

@@ -39,8 +39,8 @@ class RunReferences(CliTest):
         said = self.fatlink_json(*self.words("half", "more"))
         self.assertEqual([mode["verified"] for mode in said["modes"]], [None, None])
         self.assertEqual(said["filled_hooks"], ["post", "pre"])
-        self.assertEqual(said["not_verified"], "several hooks are filled (post, pre); the modes agree")
-        self.assertTrue(said["agree"])
+        self.assertEqual([mode["reference"][0]["reason"] for mode in said["modes"]], ["several hooks are filled (post, pre)"] * 2)
+        self.assertTrue(said["between"][0]["verified"])
 
     def test_a_misspelt_hook_of_a_sidecar_with_several_is_refused(self):
         self.two()
@@ -62,16 +62,16 @@ class RunReferences(CliTest):
                              'extern "C" __device__ float post(float x) { return x + 1.0f; }')
         self.file("both.json", json.dumps({"name": "both", "summary": "", "hook": "pre", "reference": "2 * x",
                                            "tolerance_ulp": 0}))
-        self.assertIn("several hooks", self.fatlink_json(*self.words("both"))["not_verified"])
+        self.assertIn("several hooks", self.fatlink_json(*self.words("both"))["modes"][0]["reference"][0]["reason"])
 
     def test_one_mode_without_a_reference_verifies_nothing_and_says_so(self):
         self.two()
         done = self.fatlink(*self.words("half", "more"), "--mode", "ptx")
-        self.assertIn("Nothing was verified: a single mode ran, and there is no reference.\n", done.stdout)
-        self.assertEqual(self.fatlink_json(*self.words("half", "more"), "--mode", "ptx")["not_verified"],
-                         "several hooks are filled (post, pre); a single mode ran, so nothing was verified")
+        self.assertIn("Nothing was verified.\n", done.stdout)
+        said = self.fatlink_json(*self.words("half", "more"), "--mode", "ptx")
+        self.assertEqual((said["modes"][0]["verified"], said["between"]), (None, []))
         bare = self.fatlink("run", "--device", "cpu", "--mode", "lto", "--transform", self.compile("bare", HOOK))
-        self.assertIn("not verified: the transform has no .json", bare.stdout)
+        self.assertIn("not verified: no sidecar (.json beside a transform) states what the hook user_transform computes", bare.stdout)
         self.assertIn("Nothing was verified", bare.stdout)
 
     def test_one_hook_is_verified_whichever_transform_states_it(self):
@@ -81,7 +81,6 @@ class RunReferences(CliTest):
             with self.subTest(transforms=transforms):
                 said = self.fatlink_json(*self.words(*transforms))
                 self.assertEqual([mode["verified"] for mode in said["modes"]], [True, True])
-                self.assertIsNone(said["not_verified"])
                 self.assertEqual(said["filled_hooks"], ["pre"])
 
     def test_a_library_default_counts_as_a_hook_once_a_transform_fills_it(self):
@@ -116,10 +115,22 @@ class RunReferences(CliTest):
         self.two()
         self.transform("half", "pre", "0.5f * x", "x / 2", states="post")
         self.assert_fails(3, *self.words("half", "more"),
-                          says=["half.json", "is post", "half.fatbin does not define"], hint="pre")
+                          says=['half.json: "hook" is "post", which is none of half.fatbin (pre)'], hint="state the hook")
 
-    def test_the_reference_of_a_shipped_transform_is_named(self):
+    def test_the_reference_of_a_shipped_transform_has_its_tolerance(self):
         said = self.fatlink_json("run", "--device", "cpu", "--transform", "gelu", "--elements", 100)
-        self.assertEqual(said["reference"]["hook"], "user_transform")
-        self.assertEqual(said["reference"]["file"], str(SHARE / "gelu.json"))
-        self.assertEqual(said["reference"]["tolerance_ulp"], 16)
+        compared = said["modes"][0]["reference"][0]
+        self.assertEqual((compared["method"], compared["tolerance_ulp"]), ("map(user_transform, in)", 16))
+
+    def test_a_json_of_another_file_is_named_as_the_reason(self):
+        self.file("same.fatbin", (SHARE / "identity.fatbin").read_bytes())
+        self.file("same.json", (SHARE / "gelu.json").read_bytes())
+        said = self.fatlink_json("run", "--device", "cpu", "--transform", "same.fatbin", "--elements", 100)
+        self.assertIn("same.json is the .json of another file than same.fatbin", said["modes"][0]["reference"][0]["reason"])
+
+    def test_a_reference_of_several_hooks_describes_a_kernel_without_a_plan(self):
+        self.two(DEFAULT)
+        self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
+            "pre": {"parameters": ["x"], "result": "x / 2"}}}))
+        said = self.fatlink_json(*self.words("half"))
+        self.assertEqual([mode["verified"] for mode in said["modes"]], [True, True])

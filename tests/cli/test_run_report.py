@@ -64,27 +64,25 @@ class RunReport(CliTest):
         text = self.fatlink("run", "--device", "cpu", "--transform", "gelu").stdout
         self.assertRegex(text, r"verified, max [\d.]+ ulp \(tolerance 16\)")
         said = self.fatlink_json("run", "--device", "cpu", "--transform", "gelu")
-        self.assertEqual([mode["tolerance_ulp"] for mode in said["modes"]], [16, 16])
+        self.assertEqual([mode["reference"][0]["tolerance_ulp"] for mode in said["modes"]], [16, 16])
 
     def test_print_shows_inputs_results_and_expected_values(self):
         self.file("x.npy", npy([0.25, 2.0, -3.0, 1.0]))
         words = ["run", "--device", "cpu", "--transform", "relu_poly", "--input", "x.npy", "--print", 3]
         lines = self.fatlink(*words).stdout.splitlines()
-        table = [line.split() for line in lines[lines.index("Both modes agree.") + 1:]]
-        self.assertEqual(table, [["element", "input", "ptx", "lto", "expected"],
-                                 ["0", "0.25", "0", "0", "0"],
-                                 ["1", "2", "9", "9", "9"],
-                                 ["2", "-3", "0", "0", "0"]])
+        self.assertEqual(lines[lines.index("Both modes agree.") + 1:], ["  out[0]  in 0.25  ptx 0  lto 0  expected 0",
+                                                                        "  out[1]  in 2  ptx 9  lto 9  expected 9",
+                                                                        "  out[2]  in -3  ptx 0  lto 0  expected 0"])
         self.assertEqual(self.fatlink_json(*words)["results"][1],
-                         {"index": 1, "input": 2, "ptx": 9, "lto": 9, "expected": 9})
+                         {"output": "out", "index": "1", "inputs": {"in": "2"}, "ptx": "9", "lto": "9", "expected": "9"})
 
     def test_print_shows_no_expected_values_without_a_reference(self):
         words = ["run", "--device", "cpu", "--transform", self.compile("bare", HOOK), "--mode", "lto",
                  "--elements", 2, "--print", 100]
         said = self.fatlink_json(*words)["results"]
-        self.assertEqual(said, [{"index": 0, "input": 0.25, "lto": 0.25}, {"index": 1, "input": 0, "lto": 0}])
-        lines = self.fatlink(*words).stdout.splitlines()
-        self.assertEqual(lines[-3].split(), ["element", "input", "lto"])
+        self.assertEqual(said, [{"output": "out", "index": "0", "inputs": {"in": "0.25"}, "lto": "0.25"},
+                                {"output": "out", "index": "1", "inputs": {"in": "0"}, "lto": "0"}])
+        self.assertIn("  out[0]  in 0.25  lto 0.25\n", self.fatlink(*words).stdout)
 
     def test_print_shows_numbers_that_json_does_not_have_as_text(self):
         self.file("x.npy", npy([float("nan"), float("inf")]))
@@ -103,7 +101,7 @@ class RunReport(CliTest):
 
     def test_the_reference_device_states_no_bandwidth(self):
         said = self.fatlink_json("run", "--device", "cpu")
-        self.assertEqual([mode["gb_per_s"] for mode in said["modes"]], [None, None])
+        self.assertEqual([mode["total"]["gb_per_s"] for mode in said["modes"]], [None, None])
         self.assertNotIn("GB/s", self.fatlink("run", "--device", "cpu").stdout)
 
     def libraries_searched(self, *words, status=0):

@@ -47,7 +47,7 @@ class OutsideLibrary(unittest.TestCase):
         for device in self.devices:
             with self.subTest(device=device):
                 said = self.fatlink(*RUN, "--device", device, "--elements", 100000)
-                self.assertEqual(said["device"]["kind"], device)
+                self.assertEqual(said["devices"][0]["kind"], device)
                 self.assertEqual({mode["mode"]: [(result["output"], result["verified"], result["elements"])
                                                  for result in mode["reference"]] for mode in said["modes"]},
                                  {"ptx": [("out", True, 100000)], "lto": [("out", True, 100000)]})

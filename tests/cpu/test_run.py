@@ -16,13 +16,13 @@ class Run(RunSuite, CliTest):
         result = self.fatlink("run")
         self.assertRegex(result.stdout, r"^Device: reference device on \d+ CPU cores? \(sm_90\), as there is no GPU")
         report = self.fatlink_json("run")
-        self.assertEqual(report["device"]["kind"], "cpu")
-        self.assertIn("no CUDA driver", report["device"]["no_gpu_reason"])
-        self.assertFalse("no_gpu_reason" in self.run_json()["device"])
+        self.assertEqual(report["devices"][0]["kind"], "cpu")
+        self.assertIn("no CUDA driver", report["no_gpu_reason"])
+        self.assertIsNone(self.run_json()["no_gpu_reason"])
 
     def test_links_for_the_given_target(self):
         report = self.fatlink_json("run", "--device", "cpu:sm_80")
-        self.assertEqual(report["device"]["target"], "sm_80")
+        self.assertEqual(report["devices"][0]["target"], "sm_80")
         self.assert_verified(report)
         self.assert_fails(2, "run", "--device", "cpu:sm_1", says=["sm_1"])
 

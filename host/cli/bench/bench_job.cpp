@@ -11,6 +11,7 @@
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "plan/library_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
 #include "run/run_job.hpp"
@@ -81,6 +82,7 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   for (auto const link_mode : job.modes) (void)job.make_options({}, link_mode);
   job.files = find_files(library, transforms);
   job.inputs = read_inputs(job.files, job.flags.source_flags());
+  if (!is_implied) job.flags.options.kernels = detail::kernels_to_keep(plan, job.inputs);
   auto const modules = job.modules(detail::newest_target());
   auto const& kernels = job.flags.options.kernels;
   if (is_implied) add_launch(plan, modules, kernels.empty() ? std::string() : kernels.front(), 1);

@@ -12,6 +12,7 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "plan/library_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
 #include "terminal/streams.hpp"
@@ -71,17 +72,6 @@ std::size_t count_library_modules(run_links const& links)
   return static_cast<std::size_t>(std::ranges::count_if(links.modules, is_of_library));
 }
 
-/// Whether the modules have no kernel that the plan does not launch.
-bool launches_all(launch_plan const& plan, std::vector<fatbin> const& modules)
-{
-  auto const launched = plan.kernels();
-  return std::ranges::all_of(modules, [&](fatbin const& module) {
-    return std::ranges::all_of(detail::interface_of_any(module).kernels, [&](auto const& kernel) {
-      return std::ranges::find(launched, kernel.name) != launched.end();
-    });
-  });
-}
-
 /// Reads the inputs, and selects the modules that links take of them, for every mode alike.
 void read_links(run_job& job, run_arguments const& arguments, device_choice& choice,
                 compile_report& compiles)
@@ -93,7 +83,7 @@ void read_links(run_job& job, run_arguments const& arguments, device_choice& cho
   links.inputs = read_inputs(job.files, source_flags(arguments, job.files, choice), &compiles);
   job.read_ms = watch.lap();
   if (!job.is_implied)
-    links.kept = job.plan.kernels();
+    links.kept = detail::kernels_to_keep(job.plan, links.inputs);
   else if (!arguments.kernel.empty())
     links.kept = {arguments.kernel};
   links.modules =
@@ -105,8 +95,6 @@ void read_links(run_job& job, run_arguments const& arguments, device_choice& cho
   if (job.is_implied)
     add_launch(job.plan, links.modules, arguments.kernel, count_library_modules(links));
   links.launched = job.plan.kernels();
-  // The image is that of `fatlink link` without --kernel then.
-  if (arguments.kernel.empty() && launches_all(job.plan, links.modules)) links.kept.clear();
 }
 
 /// By rows, the host holds some rows at a time.

@@ -375,12 +375,28 @@ void print_first_rows(run_report const& run)
   }
 }
 
-bool is_anything_compared(run_report const& run)
+/// Whether results were compared with other things than each other.
+bool is_checked(run_report const& run)
 {
-  return is_compared(run.results.between) || is_compared(run.against_cpu) ||
+  return is_compared(run.against_cpu) ||
          std::ranges::any_of(run.results.modes, [](mode_comparisons const& mode) {
            return is_compared(mode.references) || is_compared(mode.expectations);
          });
+}
+
+/// What two modes say of each other, output by output where they do not agree within a bound.
+void print_agreement(run_report const& run)
+{
+  comparisons others;
+  for (auto const& [name, result] : run.results.between)
+    if (!result.reason.empty() || result.failures != 0 ||
+        result.method.starts_with(k_without_bound))
+      others.emplace(name, result);
+  print_comparisons(run, "both modes", others);
+  if (is_compared(run.results.between) && !has_failed(run.results.between))
+    fmt::print("Both modes agree.{}\n", is_checked(run) ? "" : " Nothing else was checked.");
+  else if (!is_checked(run) && !is_compared(run.results.between))
+    fmt::print("Nothing was verified.\n");
 }
 
 }  // namespace
@@ -449,10 +465,9 @@ void print_text(run_report const& run)
   print_subject(run);
   print_compiles(run.compiles);
   for (std::size_t i = 0; i < run.modes.size(); ++i) print_mode(run, i);
-  print_comparisons(run, "both modes", run.results.between);
   print_comparisons(run, "cpu", run.against_cpu);
+  print_agreement(run);
   print_first_rows(run);
-  if (!is_anything_compared(run)) fmt::print("Nothing was verified.\n");
 }
 
 void print_failures(run_report const& run)

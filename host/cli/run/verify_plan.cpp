@@ -543,6 +543,10 @@ part_comparison compare_modes(plan_expectations const& expected, plan_split cons
     total.add(result);
   };
   part_walk(split, data, pointers_to(modes)).visit_all(compare, progress);
+  for (auto& mode : total.modes)
+    for (auto& [name, result] : mode.references)
+      if (!result.reason.empty())
+        for (auto const& unused : expected.references.unused) result.reason += "; " + unused;
   return total;
 }
 

@@ -30,7 +30,7 @@ prepared_plan prepare_request(device const& destination, linker& tool,
   for (auto& transform : read_inputs(request.transforms, request.transform_count))
     inputs.push_back(std::move(transform));
   auto options = detail::link_options_for(destination.info(), read_mode(request.mode));
-  options.kernels = plan.kernels();
+  options.kernels = detail::kernels_to_keep(plan, inputs);
   auto image = tool.link(inputs, options);
   return prepare(destination, std::move(plan), inputs, std::move(image));
 }

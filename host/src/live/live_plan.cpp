@@ -160,7 +160,8 @@ detail::swap_request make_plan_request(detail::swapper const& swaps, std::vector
   auto plan = plan_for(inputs, options);
   detail::swap_request request{
       .inputs = inputs, .link = swaps.options_of(options.link), .read_ms = ms};
-  if (request.link.kernels.empty()) request.link.kernels = plan.kernels();
+  if (request.link.kernels.empty())
+    request.link.kernels = detail::kernels_to_keep(plan, request.inputs);
   request.load = [destination = swaps.destination(), plan = std::move(plan),
                   inputs = std::move(inputs)](linked_image image) {
     auto content =

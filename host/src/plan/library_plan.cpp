@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/library_plan.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "input/stated_digest.hpp"
+#include "preflight/interface_queries.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
 
@@ -24,6 +26,20 @@ launch_plan library_plan(input const& library)
        .code = error_code::invalid_plan,
        .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
                "yourself: link_and_load"});
+}
+
+std::vector<std::string> kernels_to_keep(launch_plan const& plan, std::vector<input> const& inputs)
+{
+  auto launched = plan.kernels();
+  std::size_t shown = 0;
+  for (auto const& input : inputs)
+    for (auto const& module : input.modules())
+      for (auto const& kernel : interface_of_any(module).kernels) {
+        if (std::ranges::find(launched, kernel.name) == launched.end()) return launched;
+        ++shown;
+      }
+  if (shown == 0) return launched;  // the inputs do not show their kernels
+  return {};
 }
 
 void check_same_version(input const& file)

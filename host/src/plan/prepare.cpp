@@ -92,10 +92,11 @@ request_inputs read_inputs(plan_request const& request)
   return {std::move(plan), std::move(inputs)};
 }
 
-link_options options_for(device_info const& device, link_mode mode, launch_plan const& plan)
+link_options options_for(device_info const& device, link_mode mode, launch_plan const& plan,
+                         std::vector<input> const& inputs)
 {
   auto options = detail::link_options_for(device, mode);
-  options.kernels = plan.kernels();
+  options.kernels = detail::kernels_to_keep(plan, inputs);
   return options;
 }
 
@@ -173,7 +174,7 @@ bound_plan prepared_plan::bind(std::span<call_argument const> arguments,
 detail::requested_link detail::read_request(device const& destination, plan_request const& request)
 {
   auto [plan, inputs] = read_inputs(request);
-  auto options = options_for(destination.info(), request.mode, plan);
+  auto options = options_for(destination.info(), request.mode, plan, inputs);
   return {.plan = std::move(plan), .inputs = std::move(inputs), .options = std::move(options)};
 }
 
@@ -191,7 +192,8 @@ prepared_devices prepare(opened_devices const& destinations, linker& linker,
   detail::check_devices(destinations);
   auto const requested = read_inputs(request);
   detail::shared_links links([&](device_info const& device, link_mode mode) {
-    return linker.link(requested.inputs, options_for(device, mode, requested.plan));
+    return linker.link(requested.inputs,
+                       options_for(device, mode, requested.plan, requested.inputs));
   });
   prepared_devices prepared;
   prepared.devices = detail::on_each_device<prepared_plan>(
