@@ -19,7 +19,7 @@ nlohmann::json finding_to_json(finding const& finding);
 /// The form of an error in the JSON of every verb.
 nlohmann::json error_to_json(error const& failure);
 
-/// Prints `object` on standard output with the member "schema": "fatlink.run/1" names a file of
+/// Prints `object` on standard output with the member "schema": "fatlink.run/2" names a file of
 /// docs/schemas and its version. Bytes that are not UTF-8, as in file names, are replaced.
 void print_json(std::string_view schema, nlohmann::json object);
 

@@ -164,7 +164,7 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
 void add_set(CLI::App& verb, std::vector<std::string>& values)
 {
   add_texts(verb, "--set", values, "NAME=VALUE",
-            "launch plan: a size, a value, or a field of a struct or state: n=1000, init=0, "
+            "a size, a value, or a field of a struct or state: n=1000, init=0, "
             "bounds.low=1");
 }
 

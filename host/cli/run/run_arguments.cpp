@@ -26,7 +26,8 @@ void add_modules(CLI::App& verb, run_arguments& arguments)
                   "it, its .json, the headers that it includes, the library")
       ->type_name("FILE");
   verb.add_option("--kernel", arguments.kernel,
-                  "kernel to execute, with parameters (const float*, float*, size_t) (default: "
+                  "for a library without a launch plan: kernel to execute, with parameters (const "
+                  "float*, float*, size_t) (default: "
                   "apply_transform, or the library's only kernel)");
   add_mode(verb, arguments.mode);
 }
@@ -57,24 +58,24 @@ void add_data(CLI::App& verb, run_arguments& arguments)
                              "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki")
                        ->each([&](std::string const&) { arguments.states_elements = true; });
   add_texts(verb, "--input", arguments.plan.inputs, "FILE",
-            ".npy file to use instead: with a launch plan NAME=FILE for each input, of its type; "
-            "else a one-dimensional float32 array; -: standard input")
+            ".npy file to use instead: NAME=FILE for each input, of its type; FILE for the only "
+            "one; -: standard input")
       ->excludes(elements);
   add_texts(verb, "--output", arguments.plan.outputs, "FILE",
-            ".npy file for the results of the last mode, if they are correct; -: standard output; "
-            "with a launch plan NAME=FILE for each output");
+            ".npy file for the results of the last mode, if they are correct: NAME=FILE for each "
+            "output; FILE for the only one; -: standard output");
 }
 
 void add_plan(CLI::App& verb, run_arguments& arguments)
 {
   add_set(verb, arguments.plan.values);
   add_texts(verb, "--state", arguments.plan.states, "FILE",
-            "launch plan: a file with the bytes of a transform's state; --set replaces fields of "
+            "a file with the bytes of a transform's state; --set replaces fields of "
             "it");
   add_texts(verb, "--expect", arguments.plan.expected, "FILE",
-            "launch plan: .npy file that an output must agree with");
+            ".npy file that an output must agree with");
   verb.add_flag("--compare-cpu", arguments.compare_cpu,
-                "launch plan: also run on the reference device, and compare the results");
+                "also run on the reference device, and compare the results");
 }
 
 }  // namespace
@@ -87,8 +88,7 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_plan(verb, arguments);
   add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
   add_count(verb, "--print", arguments.print, {1, k_most_printed},
-            "show the first N results with their expected values, without a launch plan with their "
-            "inputs, too")
+            "show the first N results beside the expected values")
       ->default_str("");
   add_link_flags(verb, arguments.link);
   add_resources(verb, arguments.resources);
