@@ -228,8 +228,11 @@ class Kernels(BenchTest):
         self.need_nvjitlink()
 
     def test_a_kernel_that_no_input_has_is_refused(self):
-        self.assert_fails(4, "bench", *SHORT, "--kernel", "other", says=["kernel other", "[unknown-kernel]"],
-                          hint="kernels there are: apply_transform")
+        library = self.compile("own", TWO_HOOKS)
+        for hook in ("load", "store"):
+            self.compile(hook, f'extern "C" __device__ float {hook}(float x) {{ return x; }}\n')
+        self.assert_fails(4, "bench", *SHORT, "--library", library, "--transform", "load.fatbin", "--transform", "store.fatbin",
+                          "--kernel", "other", says=["kernel other", "[unknown-kernel]"], hint="kernels there are: two")
 
     @long_test  # the test below names one of several
     def test_the_only_kernel_of_a_library_is_measured(self):
@@ -256,7 +259,7 @@ class Options(BenchTest):
         self.assert_fails(2, "bench", "--ftz", "1", says=["ftz: this option has no effect in ptx mode"], hint="--mode lto")
 
     def test_links_are_measured_with_the_options(self):
-        report = self.bench("--mode", "lto", "--ftz", "1", "--kernel", "apply_transform", "--only", "links")
+        report = self.bench("--mode", "lto", "--ftz", "1", "--only", "links")
         self.assertEqual(modes_of(report), ["lto"])
 
     def test_resources_are_those_of_the_links(self):

@@ -39,6 +39,15 @@ child_result run_program(std::vector<std::string> const& words)
   return result;
 }
 
+/// The link of `mode`, on one device, with the times of loading and launching.
+nlohmann::json start_of_run(nlohmann::json const& mode)
+{
+  auto link = mode["links"][0];
+  for (auto const* const step : {"load", "launch"})
+    link["start_ms"][step] = mode["devices"][0][std::string(step) + "_ms"];
+  return link;
+}
+
 /// The times of all starts of one command, by phase.
 class start_times {
  public:
@@ -47,7 +56,7 @@ class start_times {
   void add(child_result const& result, char const* expected_outcome)
   {
     auto output = nlohmann::json::parse(result.output);
-    if (output.contains("modes")) output = output["modes"][0];
+    if (output.contains("modes")) output = start_of_run(output["modes"][0]);
     if (output["cache"] != expected_outcome)
       fail_measurement(
           fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -167,6 +168,19 @@ std::string first_hook(std::span<fatbin const> modules)
   return {};
 }
 
+/// The weak functions of the library, the first module, that another module defines.
+std::set<std::string> replaced_functions(std::span<fatbin const> modules)
+{
+  std::set<std::string> weak;
+  for (auto const& function : detail::interface_of_any(modules.front()).weak)
+    weak.insert(function.name);
+  std::set<std::string> replaced;
+  for (auto const& module : modules.subspan(1))
+    for (auto const& function : detail::interface_of_any(module).definitions)
+      if (weak.contains(function.name)) replaced.insert(function.name);
+  return replaced;
+}
+
 }  // namespace
 
 launch_plan implied_plan(std::string const& name)
@@ -195,13 +209,13 @@ void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string 
   if (auto hook = first_hook(modules); !hook.empty()) plan.results = {map_of(std::move(hook))};
 }
 
-std::string add_hook(launch_plan& plan, linked_image const& image)
+std::string add_hook(launch_plan& plan, linked_image const& image, std::span<fatbin const> modules)
 {
-  std::vector<std::string> filled;
+  auto filled = replaced_functions(modules);
   for (auto const& hook : image.hooks)
-    if (!hook.is_default) filled.push_back(hook.name);
+    if (!hook.is_default) filled.insert(hook.name);
   if (filled.empty()) return "no hook is filled";
-  plan.results = {map_of(filled.front())};
+  plan.results = {map_of(*filled.begin())};
   if (filled.size() == 1) return {};
   return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
 }

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "device/on_each_device.hpp"
@@ -117,8 +118,10 @@ class plan_run {
 
   void execute(opened_devices const& devices)
   {
-    step_line const line("running");
-    common_start start(count_open(devices));
+    auto const count = count_open(devices);
+    std::optional<step_line> line;
+    if (choice_.is_list()) line.emplace(fmt::format("running on {} devices", count));
+    common_start start(count);
     auto results = detail::on_each_device<std::vector<mode_result>>(
         devices, [&](std::shared_ptr<device> const& device, std::size_t index) {
           run_member const member(start);
@@ -134,10 +137,11 @@ class plan_run {
   std::vector<mode_result> execute_part(device const& destination, run_data& data,
                                         common_start& start)
   {
+    std::vector<std::shared_ptr<linked_image const>> images;
+    for (auto const mode : job_.links.modes) images.push_back(links_.get(destination.info(), mode));
     std::vector<mode_result> results;
     device_arrays inputs;
-    for (auto const mode : job_.links.modes) {
-      auto const image = links_.get(destination.info(), mode);
+    for (auto const& image : images) {
       if (!results.empty()) save_memory(destination, results.back());
       results.push_back(execute_image(destination, *image, data,
                                       {.unwritten = k_unwritten_bytes.at(results.size()),
@@ -151,6 +155,10 @@ class plan_run {
   mode_result execute_image(device const& destination, linked_image const& image, run_data& data,
                             execution_options const& options) const
   {
+    std::optional<step_line> line;
+    if (!choice_.is_list())
+      line.emplace(fmt::format("running {} mode on {}", to_string(image.mode),
+                               to_string(destination.info().kind)));
     detail::stopwatch watch;
     auto const code = prepare(destination, job_.plan, job_.links.inputs, image);
     auto const load_ms = watch.lap();
@@ -195,18 +203,17 @@ class plan_run {
   {
     if (!job_.is_implied) return;
     for (auto const& images : report_.images)
-      if (!images.empty()) no_reference_ = add_hook(job_.plan, *images.front());
+      if (!images.empty()) no_reference_ = add_hook(job_.plan, *images.front(), job_.links.modules);
   }
 
   void verify()
   {
     detail::stopwatch watch;
-    progress line;
     plan_expectations const expected{job_.plan, job_.references, no_reference_};
     for (auto& device : report_.devices) {
       if (device.modes.empty()) continue;
       auto result = compare_modes(expected, job_.split, device.data, device.modes,
-                                  [&](double part) { line.show("verifying", part); });
+                                  [&](double part) { progress_.show("verifying", part); });
       for (auto const& mode : result.modes) device.verified.push_back(is_verified(mode));
       if (device.part.first != 0)
         result.move([&](std::string const& name) { return elements_before(device, name); });
@@ -376,6 +383,7 @@ class plan_run {
   device_choice& choice_;
   detail::shared_links links_;
   std::string no_reference_;
+  progress progress_;
   run_report report_;
 };
 
