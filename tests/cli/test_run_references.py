@@ -125,6 +125,6 @@ class RunReferences(CliTest):
     def test_a_reference_of_several_hooks_describes_a_kernel_without_a_plan(self):
         self.two(DEFAULT)
         self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
-            "pre": {"parameters": ["x"], "result": "x / 2"}}}))
+            "pre": {"parameters": ["x"], "result": "x / 2", "tolerance": {"ulp": 1}}}}))
         said = self.fatlink_json(*self.words("half"))
         self.assertEqual([mode["verified"] for mode in said["modes"]], [True, True])

@@ -62,7 +62,7 @@ class RunReport(CliTest):
 
     def test_the_tolerance_stands_beside_the_error(self):
         text = self.fatlink("run", "--device", "cpu", "--transform", "gelu").stdout
-        self.assertRegex(text, r"verified, max [\d.]+ ulp \(tolerance 16\)")
+        self.assertRegex(text, r"verified, 65,536 elements, max [\d.]+ ulp \(tolerance 16\)")
         said = self.fatlink_json("run", "--device", "cpu", "--transform", "gelu")
         self.assertEqual([mode["reference"][0]["tolerance_ulp"] for mode in said["modes"]], [16, 16])
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """`fatlink run` on the reference device, which needs no GPU."""
 import json
+import os
+import subprocess
 import unittest
 
-from fatlink_cli import HOOK, CliTest, gpus
+from fatlink_cli import HOOK, PROGRAM, SANITIZED, SHARE, CliTest, gpus
 from run_suite import RunSuite
 
 
@@ -19,6 +21,38 @@ class Run(RunSuite, CliTest):
         self.assertEqual(report["devices"][0]["kind"], "cpu")
         self.assertIn("no CUDA driver", report["no_gpu_reason"])
         self.assertIsNone(self.run_json()["no_gpu_reason"])
+
+    def peak(self, *words, **environment):
+        """Kilobytes of memory that a verified run of 2^23 elements takes at most."""
+        process = subprocess.Popen([PROGRAM, "run", "--device", "cpu", "--transform", "identity", "--elements", str(1 << 23), *words],
+                                   cwd=self.folder, stdout=subprocess.PIPE, text=True, env=self.environment(environment))
+        text = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.stdout.close()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertEqual(text.count("verified, 8,388,608 elements"), 1 if words else 2)
+        return usage.ru_maxrss
+
+    @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
+    def test_results_of_the_first_mode_wait_in_a_file_while_the_second_runs(self):
+        megabytes = 1024
+        one = self.peak("--mode", "lto")
+        self.assertLess(one, 100 * megabytes, "an input and an output of 32 MiB each")
+        self.assertLess(self.peak(), one + 16 * megabytes)
+        self.assertGreater(self.peak(TMPDIR="/nonexistent"), one + 24 * megabytes, "they stay in memory")
+
+    def test_large_results_of_each_mode_keep_their_own_failures(self):
+        ours = self.compile("ours", HOOK.replace("return x", "return x == 0.25f ? 1.0f : x"))
+        stated = json.loads((SHARE / "identity.json").read_text())
+        del stated["sha256"]
+        self.file("ours.json", json.dumps(stated))
+        said = self.run_json("--transform", ours, "--elements", (1 << 21) + 3, status=1)
+        failures = [mode["reference"][0]["failures"] for mode in said["modes"]]
+        self.assertEqual(failures[0], failures[1])
+        self.assertGreater(failures[0], 1, "0.25 is generated more than once")
+        self.assertEqual([mode["reference"][0]["elements"] for mode in said["modes"]], [(1 << 21) + 3] * 2)
+        self.assertTrue(said["between"][0]["verified"])
 
     def test_links_for_the_given_target(self):
         report = self.fatlink_json("run", "--device", "cpu:sm_80")

@@ -96,7 +96,7 @@ class OtherFolders(unittest.TestCase):
         self.assertEqual(doctor["link_helper"]["path"], str(prefix / "lib/helpers/fatlink-linkd"))
         self.assertIn(str(prefix / "data/fatlink"), [folder["folder"] for folder in doctor["search_path"]])
         results = json.loads(self.fatlink(prefix, "run", "--json", "--device", "cpu", "--elements", "99"))
-        self.assertEqual([(mode["verified"], mode["cache"]) for mode in results["modes"]],
+        self.assertEqual([(mode["verified"], mode["links"][0]["cache"]) for mode in results["modes"]],
                          [(True, "off"), (True, "hit")])  # the hit is from data/fatlink/cache
         results = json.loads(self.fatlink(prefix, "run", "--json", "--device", "cpu", "--elements", "99", "--no-cache"))
         self.assertEqual([mode["verified"] for mode in results["modes"]], [True, True])

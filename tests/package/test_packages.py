@@ -168,7 +168,7 @@ class Packages(unittest.TestCase):
             ran = json.loads(self.fatlink(root, "run", "--json", "--device", "cpu", "--elements", "999",
                                           "--transform", transform, env=nowhere))
             self.assertEqual([mode["verified"] for mode in ran["modes"]], [True, True])
-            self.assertEqual(ran["modes"][1]["cache"], "hit")
+            self.assertEqual(ran["modes"][1]["links"][0]["cache"], "hit")
         for target in ("sm_75", "sm_90", "sm_121"):
             for mode in ("ptx", "lto"):
                 said = self.fatlink(root, "link", "--target", target, "--mode", mode, "-o",
@@ -204,7 +204,7 @@ class Archives(unittest.TestCase):
         results = json.loads(run(program, "run", "--json", "--device", "cpu", "--elements", "999", cwd="/", env={
             "PATH": os.environ["PATH"], "HOME": str(home), "XDG_DATA_DIRS": "/nowhere", "FATLINK_NVJITLINK": "/nowhere",
             **{name: text for name, text in os.environ.items() if name.endswith("SAN_OPTIONS")}}))
-        self.assertEqual([(mode["verified"], mode["cache"]) for mode in results["modes"]], [(True, "off"), (True, "hit")])
+        self.assertEqual([(mode["verified"], mode["links"][0]["cache"]) for mode in results["modes"]], [(True, "off"), (True, "hit")])
 
     def test_have_the_same_bytes_in_every_file_that_both_have(self):
         common = self.files["runtime"].keys() & self.files["transforms"].keys()

@@ -209,11 +209,16 @@ void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string 
   if (auto hook = first_hook(modules); !hook.empty()) plan.results = {map_of(std::move(hook))};
 }
 
-std::string add_hook(launch_plan& plan, linked_image const& image, std::span<fatbin const> modules)
+std::set<std::string> filled_hooks(linked_image const& image, std::span<fatbin const> modules)
 {
   auto filled = replaced_functions(modules);
   for (auto const& hook : image.hooks)
     if (!hook.is_default) filled.insert(hook.name);
+  return filled;
+}
+
+std::string add_hook(launch_plan& plan, std::set<std::string> const& filled)
+{
   if (filled.empty()) return "no hook is filled";
   plan.results = {map_of(*filled.begin())};
   if (filled.size() == 1) return {};

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 
@@ -27,12 +28,14 @@ launch_plan implied_plan(std::string const& name);
 void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string const& requested,
                 std::size_t library_modules);
 
-/// States that the plan computes what the hook does that the transforms fill in `image`, a link of
-/// `modules`, the library first; a weak function of the library that one replaces is a hook. With
-/// several of them the kernel computes none of these functions: returns why no reference can
-/// describe the outputs; else nothing.
-std::string add_hook(launch_plan& plan, linked_image const& image,
-                     std::span<fatbin const> modules);
+/// The hooks that transforms fill in `image`, a link of `modules`, the library first; a weak
+/// function of the library that one replaces is a hook.
+std::set<std::string> filled_hooks(linked_image const& image, std::span<fatbin const> modules);
+
+/// States that an implied plan computes what the hook does that is filled. With several hooks its
+/// kernel computes none of these functions: returns why no reference can describe the outputs; else
+/// nothing.
+std::string add_hook(launch_plan& plan, std::set<std::string> const& filled);
 
 /// Why the library of this file has no launch plan of its own.
 std::string explain_no_plan(std::filesystem::path const& library);

@@ -56,7 +56,7 @@ class plan_run {
     execute(devices);
     fail_if_shared();
     if (choice_.is_list()) take_images();
-    state_hook();
+    take_hooks();
     verify();
     report_.plan = job_.plan;
     if (report_.verified() && report_.is_complete()) write_outputs();
@@ -199,11 +199,13 @@ class plan_run {
     report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
   }
 
-  void state_hook()
+  /// What the links fill.
+  void take_hooks()
   {
-    if (!job_.is_implied) return;
     for (auto const& images : report_.images)
-      if (!images.empty()) no_reference_ = add_hook(job_.plan, *images.front(), job_.links.modules);
+      if (!images.empty())
+        report_.filled_hooks.merge(filled_hooks(*images.front(), job_.links.modules));
+    if (job_.is_implied) no_reference_ = add_hook(job_.plan, report_.filled_hooks);
   }
 
   void verify()

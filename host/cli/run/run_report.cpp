@@ -23,11 +23,12 @@ bool has_failed(comparisons const& results)
   return std::ranges::any_of(results, [](auto const& entry) { return entry.second.failures != 0; });
 }
 
-/// Whether a comparison was made.
+/// Whether a comparison was made that says something.
 bool is_compared(comparisons const& results)
 {
-  return std::ranges::any_of(results,
-                             [](auto const& entry) { return entry.second.reason.empty(); });
+  return std::ranges::any_of(results, [](auto const& entry) {
+    return entry.second.reason.empty() && entry.second.unbounded == 0;
+  });
 }
 
 /// All devices that ran, in one mode.
@@ -70,19 +71,6 @@ std::string transforms_of(run_report const& run)
   for (auto const& file : std::span(run.files).subspan(1))
     text += (text.empty() ? "" : " + ") + std::filesystem::path(file).stem().string();
   return text;
-}
-
-/// The hooks that transforms fill, in order of name.
-std::vector<std::string> filled_hooks(run_report const& run)
-{
-  std::vector<std::string> names;
-  for (auto const& images : run.images)
-    for (auto const& image : images)
-      for (auto const& hook : image->hooks)
-        if (!hook.is_default && std::ranges::find(names, hook.name) == names.end())
-          names.push_back(hook.name);
-  std::ranges::sort(names);
-  return names;
 }
 
 // Times. Those of the reference device say nothing about memory.
@@ -439,7 +427,7 @@ nlohmann::json to_json(run_report const& run)
                       {"plan", run.plan.name},
                       {"is_implied", run.is_implied},
                       {"kernels", run.plan.kernels()},
-                      {"filled_hooks", filled_hooks(run)},
+                      {"filled_hooks", run.filled_hooks},
                       {"sizes", run.sizes},
                       {"elements", nullptr},
                       {"devices", nlohmann::json::array()},

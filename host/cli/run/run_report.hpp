@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct run_report {
   launch_plan plan = {};
   bool is_implied = false;                         ///< whether the plan is the implied one
   std::vector<std::string> files = {};             ///< the library, then the transforms
+  std::set<std::string> filled_hooks = {};         ///< that transforms fill
   std::map<std::string, std::int64_t> sizes = {};  ///< for all devices together
   std::optional<std::size_t> rows = {};            ///< that are divided; nothing: the plan is not
   std::size_t row_bytes = 0;                       ///< of inputs and outputs, for each row

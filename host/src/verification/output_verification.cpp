@@ -40,6 +40,15 @@ double range_of(scalar_kind kind)
   return std::ldexp(2.0, detail::format_of(kind).most_exponent);
 }
 
+/// Whether every finite number of the kind is within `bound` of the expected one.
+bool accepts_all(scalar_kind kind, number const& expected, double bound)
+{
+  if (bound < range_of(kind)) return false;
+  if (kind == scalar_kind::bytes || detail::is_integer(kind)) return true;
+  if (!std::isfinite(expected.real)) return false;
+  return std::abs(expected.real) - bound <= range_of(kind);
+}
+
 double distance_of(scalar_kind kind, number const& expected, number const& actual)
 {
   if (kind == scalar_kind::bytes) return expected.whole == actual.whole ? 0 : k_infinite;
@@ -111,7 +120,7 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
     auto const actual = load(kind, element + parts_[i].offset);
     auto const distance = distance_of(kind, expected[i], actual);
     auto const bound = std::isnan(bounds[i]) ? k_infinite : bounds[i];
-    is_bounded = is_bounded && bound < range_of(kind);
+    is_bounded = is_bounded && !accepts_all(kind, expected[i], bound);
     if (std::isfinite(distance)) {
       summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
       if (distance > 0)
