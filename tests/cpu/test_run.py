@@ -43,14 +43,14 @@ class Run(RunSuite, CliTest):
         self.assertGreater(self.peak(TMPDIR="/nonexistent"), one + 24 * megabytes, "they stay in memory")
 
     def test_large_results_of_each_mode_keep_their_own_failures(self):
-        ours = self.compile("ours", HOOK.replace("return x", "return x == 0.25f ? 1.0f : x"))
+        ours = self.compile("ours", HOOK.replace("return x", "return x > 7.0f ? 1.0f : x"))
         stated = json.loads((SHARE / "identity.json").read_text())
         del stated["sha256"]
         self.file("ours.json", json.dumps(stated))
         said = self.run_json("--transform", ours, "--elements", (1 << 21) + 3, status=1)
         failures = [mode["reference"][0]["failures"] for mode in said["modes"]]
         self.assertEqual(failures[0], failures[1])
-        self.assertGreater(failures[0], 1, "0.25 is generated more than once")
+        self.assertGreater(failures[0], 1000)
         self.assertEqual([mode["reference"][0]["elements"] for mode in said["modes"]], [(1 << 21) + 3] * 2)
         self.assertTrue(said["between"][0]["verified"])
 

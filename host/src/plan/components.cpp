@@ -2,6 +2,7 @@
 #include "plan/components.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -168,29 +169,21 @@ double float_format::least_denormal() const noexcept
 
 double float_format::spacing_at(double value) const noexcept
 {
-  if (!std::isfinite(value)) return std::numeric_limits<double>::infinity();
-  if (value == 0) return least_denormal();
-  return std::ldexp(1.0, std::max(std::ilogb(value), least_exponent) - precision + 1);
+  constexpr int k_bias = 1023;
+  constexpr int k_fraction_bits = 52;
+  auto const biased =
+      static_cast<int>(std::bit_cast<std::uint64_t>(value) >> k_fraction_bits & 0x7FF);
+  if (biased == 0x7FF) return std::numeric_limits<double>::infinity();  // NaN and infinity
+  // A denormal double or 0 has the exponent -1023 here, which is below that of every format.
+  auto const exponent = std::max(biased - k_bias, least_exponent) - precision + 1 + k_bias;
+  if (exponent <= 0) return std::ldexp(1.0, exponent - k_bias);
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent) << k_fraction_bits);
 }
 
 double float_format::overflow() const noexcept
 {
   auto const steps = std::ldexp(2.0, precision) - 1;  // the greatest number and a half of a step
   return std::ldexp(steps, most_exponent - precision);
-}
-
-float_format format_of(scalar_kind kind) noexcept
-{
-  switch (kind) {
-    case scalar_kind::float16:
-      return {.precision = 11, .least_exponent = -14, .most_exponent = 15};
-    case scalar_kind::bfloat16:
-      return {.precision = 8, .least_exponent = -126, .most_exponent = 127};
-    case scalar_kind::float32:
-      return {.precision = 24, .least_exponent = -126, .most_exponent = 127};
-    default:
-      return {};
-  }
 }
 
 std::string to_text(scalar_kind kind, number const& value)

@@ -73,7 +73,19 @@ struct float_format {
 };
 
 /// Of float16, bfloat16, float32 or float64.
-float_format format_of(scalar_kind kind) noexcept;
+constexpr float_format format_of(scalar_kind kind) noexcept
+{
+  switch (kind) {
+    case scalar_kind::float16:
+      return {.precision = 11, .least_exponent = -14, .most_exponent = 15};
+    case scalar_kind::bfloat16:
+      return {.precision = 8, .least_exponent = -126, .most_exponent = 127};
+    case scalar_kind::float32:
+      return {.precision = 24, .least_exponent = -126, .most_exponent = 127};
+    default:
+      return {};
+  }
+}
 
 /// As text: an integer in full, a float with the digits that distinguish it.
 std::string to_text(scalar_kind kind, number const& value);

@@ -17,16 +17,17 @@ using detail::number;
 
 constexpr double k_infinite = std::numeric_limits<double>::infinity();
 
-/// |actual − expected| of floats of the format; infinite where no bound can cover it. An infinite
-/// actual value counts as the power of two after the greatest finite number.
-double distance_of_floats(detail::float_format const& format, double expected, double actual)
+/// |actual − expected| of floats of a format whose numbers from `overflow` on round to infinity;
+/// infinite where no bound can cover it. An infinite actual value counts as `range`, the power of
+/// two after the greatest finite number.
+double distance_of_floats(double overflow, double range, double expected, double actual)
 {
   if (std::isnan(expected) || std::isnan(actual))
     return std::isnan(expected) && std::isnan(actual) ? 0 : k_infinite;
-  auto const overflows = std::abs(expected) >= format.overflow();
   if (std::isinf(actual)) {
-    if (overflows) return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinite;
-    actual = std::copysign(std::ldexp(2.0, format.most_exponent), actual);
+    if (std::abs(expected) >= overflow)
+      return std::signbit(actual) == std::signbit(expected) ? 0 : k_infinite;
+    actual = std::copysign(range, actual);
   }
   if (std::isinf(expected)) return k_infinite;
   return std::abs(actual - expected);
@@ -38,23 +39,6 @@ double range_of(scalar_kind kind)
   if (kind == scalar_kind::bytes) return 256;
   if (detail::is_integer(kind)) return std::ldexp(1.0, 8 * static_cast<int>(detail::size_of(kind)));
   return std::ldexp(2.0, detail::format_of(kind).most_exponent);
-}
-
-/// Whether every finite number of the kind is within `bound` of the expected one.
-bool accepts_all(scalar_kind kind, number const& expected, double bound)
-{
-  if (bound < range_of(kind)) return false;
-  if (kind == scalar_kind::bytes || detail::is_integer(kind)) return true;
-  if (!std::isfinite(expected.real)) return false;
-  return std::abs(expected.real) - bound <= range_of(kind);
-}
-
-double distance_of(scalar_kind kind, number const& expected, number const& actual)
-{
-  if (kind == scalar_kind::bytes) return expected.whole == actual.whole ? 0 : k_infinite;
-  if (!detail::is_integer(kind))
-    return distance_of_floats(detail::format_of(kind), expected.real, actual.real);
-  return std::abs(static_cast<double>(actual.whole - expected.whole));
 }
 
 }  // namespace
@@ -85,6 +69,30 @@ output_verification& output_verification::operator+=(output_verification const& 
 }
 
 namespace detail {
+
+output_comparison::output_comparison(array_view const& actual, components const& parts)
+    : actual_(actual), parts_(parts)
+{
+  for (auto const& part : parts)
+    ranges_.push_back({.is_whole = is_integer(part.kind) || part.kind == scalar_kind::bytes,
+                       .range = range_of(part.kind),
+                       .overflow = format_of(part.kind).overflow()});
+}
+
+double output_comparison::number_range::distance(number const& expected,
+                                                 number const& actual) const noexcept
+{
+  if (!is_whole) return distance_of_floats(overflow, range, expected.real, actual.real);
+  return std::abs(static_cast<double>(actual.whole - expected.whole));
+}
+
+bool output_comparison::number_range::accepts_all(number const& expected,
+                                                  double bound) const noexcept
+{
+  if (bound < range) return false;
+  if (is_whole) return true;
+  return std::isfinite(expected.real) && std::abs(expected.real) - bound <= range;
+}
 
 bool output_comparison::is_missing(std::size_t index)
 {
@@ -118,9 +126,11 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     auto const kind = parts_[i].kind;
     auto const actual = load(kind, element + parts_[i].offset);
-    auto const distance = distance_of(kind, expected[i], actual);
+    auto const distance = kind == scalar_kind::bytes && expected[i].whole != actual.whole
+                              ? k_infinite
+                              : ranges_[i].distance(expected[i], actual);
     auto const bound = std::isnan(bounds[i]) ? k_infinite : bounds[i];
-    is_bounded = is_bounded && !accepts_all(kind, expected[i], bound);
+    is_bounded = is_bounded && !ranges_[i].accepts_all(expected[i], bound);
     if (std::isfinite(distance)) {
       summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
       if (distance > 0)

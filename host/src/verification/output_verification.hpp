@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "plan/components.hpp"
 #include "verification/operand_program.hpp"
@@ -58,10 +59,7 @@ namespace detail {
 /// Records one element after the other.
 class output_comparison {
  public:
-  output_comparison(array_view const& actual, components const& parts)
-      : actual_(actual), parts_(parts)
-  {
-  }
+  output_comparison(array_view const& actual, components const& parts);
 
   /// Compares element `index` with numbers that may be off by `bounds`.
   void compare(std::size_t index, number const* expected, double const* bounds);
@@ -79,11 +77,23 @@ class output_comparison {
     double bound = 0;
     bool is_wrong = false;
   };
+  /// What is known of the numbers of a component.
+  struct number_range {
+    bool is_whole = false;  ///< integers and bytes
+    double range = 0;       ///< a power of two that exceeds every number
+    double overflow = 0;    ///< the least real number that rounds to infinity
+
+    /// How far `actual` is from `expected`; infinite where no bound can cover it.
+    [[nodiscard]] double distance(number const& expected, number const& actual) const noexcept;
+    /// Whether every finite number is within `bound` of `expected`.
+    [[nodiscard]] bool accepts_all(number const& expected, double bound) const noexcept;
+  };
   bool is_missing(std::size_t index);
   void record(std::size_t index, mismatch const& first);
 
   array_view const& actual_;
   components const& parts_;
+  std::vector<number_range> ranges_ = {};  ///< of each component
   output_verification summary_;
 };
 
