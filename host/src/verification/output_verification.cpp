@@ -117,6 +117,16 @@ void output_comparison::record(std::size_t index, mismatch const& first)
   summary_.bound = first.bound;
 }
 
+void output_comparison::note(double distance, double bound)
+{
+  if (!std::isfinite(distance) || bound == 0) {
+    summary_.max_ratio = k_infinite;
+  } else if (distance > summary_.max_ratio * bound) {
+    summary_.max_ratio = std::max(summary_.max_ratio, distance / bound);
+  }
+  if (std::isfinite(distance)) summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
+}
+
 void output_comparison::compare(std::size_t index, number const* expected, double const* bounds)
 {
   if (is_missing(index)) return;
@@ -131,14 +141,8 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
                               : ranges_[i].distance(expected[i], actual);
     auto const bound = std::isnan(bounds[i]) ? k_infinite : bounds[i];
     is_bounded = is_bounded && !ranges_[i].accepts_all(expected[i], bound);
-    if (std::isfinite(distance)) {
-      summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
-      if (distance > 0)
-        summary_.max_ratio =
-            std::max(summary_.max_ratio, bound > 0 ? distance / bound : k_infinite);
-    } else {
-      summary_.max_ratio = k_infinite;
-    }
+    if (distance == 0) continue;
+    note(distance, bound);
     if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
     first = {
         .part = i, .expected = expected[i], .actual = actual, .bound = bounds[i], .is_wrong = true};

@@ -89,6 +89,8 @@ class output_comparison {
     [[nodiscard]] bool accepts_all(number const& expected, double bound) const noexcept;
   };
   bool is_missing(std::size_t index);
+  /// Adds a difference to the largest.
+  void note(double distance, double bound);
   void record(std::size_t index, mismatch const& first);
 
   array_view const& actual_;
