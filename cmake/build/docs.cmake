@@ -12,19 +12,16 @@ mark_as_advanced(FATLINK_DOXYGEN)
 
 set(docs_output "${PROJECT_BINARY_DIR}/docs")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/doxygen/Doxyfile.in" "${docs_output}/Doxyfile" @ONLY)
-# The manual page with folders below PREFIX, also where nothing is installed.
-set(man_data "PREFIX /share/fatlink")
-set(man_libexec "PREFIX /libexec")
-configure_file("${PROJECT_SOURCE_DIR}/host/man/fatlink.1.in" "${docs_output}/fatlink.1" @ONLY)
 find_package(Python3 QUIET COMPONENTS Interpreter)
 if(FATLINK_DOXYGEN AND Python3_EXECUTABLE)
   add_custom_target(docs
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html"
     COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_LIST_DIR}/doxygen/make_pages.py" "${PROJECT_SOURCE_DIR}"
-      "${docs_output}/fatlink.1" "${docs_output}"
+      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${docs_output}"
     COMMAND "${FATLINK_DOXYGEN}" "${docs_output}/Doxyfile"
     COMMENT "Generating the site in ${docs_output}/html"
     VERBATIM)
+  add_dependencies(docs fatlink_manual)
 else()
   set(missing "doxygen")
   if(FATLINK_DOXYGEN)

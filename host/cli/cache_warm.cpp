@@ -156,17 +156,17 @@ void add_cache_warm(CLI::App& verb, int& exit_status)
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->required();
   add_mode(*sub, arguments->mode);
-  add_kernels(
-      *sub, arguments->link.options.kernels,
-      "keep only this kernel, which an input must have; can be repeated (default: those of the "
-      "library's launch plan, as run links it; without a plan all)");
+  add_kernels(*sub, arguments->link.options.kernels,
+              "keep only this kernel, which an input must have (default: those of the "
+              "library's launch plan, as run links it; without a plan all)");
   add_choices(
       *sub, "--emit", arguments->emit, {"cubin", "ptx"},
       "kind of image; the reference device requires ptx (lto mode only: with ptx alone, lto is "
       "the default mode); cubin,ptx: both");
   sub->add_option("--layer", arguments->layer,
                   "fill this folder, to be shipped as a read-only layer, with the links and the "
-                  "compiles of sources");
+                  "compiles of sources")
+      ->type_name("FOLDER");
   sub->add_flag("--one-copy", arguments->one_copy,
                 "with --layer: half the size; where $FATLINK_NVJITLINK names an nvJitLink, it is "
                 "not used");

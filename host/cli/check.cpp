@@ -340,20 +340,20 @@ void add_check(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<check_arguments>();
   auto* verb = app.add_subcommand(
       "check", "Check whether inputs link, and explain why not. CUDA is not required.");
-  verb->add_option("INPUT", arguments->inputs,
-                   "the library, then the transforms: names, or files of any form. Without a "
-                   "library, the transforms\n"
-                   "are checked with every installed library that they are for")
+  verb->add_option(
+          "INPUT", arguments->inputs,
+          "the library, then the transforms: names, or files of any form. Without a "
+          "library, the transforms are checked with every installed library that they are for")
       ->required();
   add_targets(*verb, arguments->targets,
               "GPU architectures, separated by commas; native: of this machine; all: every one")
       ->capture_default_str();
   add_mode(*verb, arguments->mode);
-  add_kernels(*verb, arguments->kernels,
-              "report an error if no input has this kernel; can be repeated");
-  verb->add_option(
-      "--nvjitlink", arguments->linker,
-      "compare toolkit versions with this one, for example 13.0 (default: the installed version)");
+  add_kernels(*verb, arguments->kernels, "report an error if no input has this kernel");
+  verb->add_option("--nvjitlink", arguments->linker,
+                   "compare toolkit versions with this one, for example 13.0 (default: the "
+                   "installed version)")
+      ->type_name("VERSION");
   add_input_flags(*verb, arguments->allow_calls, arguments->whole_archive);
   add_float_flags(*verb, arguments->floats);
   add_source_flags(*verb, arguments->sources);

@@ -24,6 +24,11 @@ namespace {
 
 }  // namespace
 
+bool is_used(installed_fatbin const& entry)
+{
+  return entry.hidden_by.empty() && entry.problem.empty();
+}
+
 std::vector<search_folder> search_path()
 {
   return default_search_path(installed_data_folder());

@@ -21,6 +21,9 @@ constexpr char const* k_default_kernel = "apply_transform";
 /// The folders in which names are searched.
 std::vector<search_folder> search_path();
 
+/// Whether it can be used by its name: neither hidden nor unusable.
+bool is_used(installed_fatbin const& entry);
+
 /// The file of `name`, which is the name of an installed fatbin or a file.
 /// @throws file_error as find_fatbin.
 std::filesystem::path fatbin_file(std::string const& name);

@@ -211,10 +211,11 @@ void add_link(CLI::App& app, int& exit_status)
              "kind of image; ptx and ltoir in lto mode only; ltoir, relocatable: a fatbin for "
              "another link, in which hooks may be missing (nvJitLink 13.4 and 13.1 or newer)");
   add_kernels(*verb, arguments->link.options.kernels,
-              "keep only this kernel, which an input must have; can be repeated");
+              "keep only this kernel, which an input must have, and those whose names contain it");
   verb->add_option(
           "-o,--output", arguments->output,
           "file to write; -: standard output; {target} in its name: one file for each target")
+      ->type_name("FILE")
       ->required();
   add_link_flags(*verb, arguments->link);
   add_resources(*verb, arguments->resources);

@@ -78,6 +78,7 @@ link_options link_flags::make_options(target target, link_mode mode, image_kind 
 
 void add_link_flags(CLI::App& verb, link_flags& flags)
 {
+  group_scope const scope(verb, k_link_group);
   verb.add_flag(
       "--in-process", flags.in_process,
       "run nvJitLink in this process, where a damaged input may crash it, not in fatlink-linkd");
@@ -90,6 +91,7 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
 
 void add_common_link_flags(CLI::App& verb, link_flags& flags)
 {
+  group_scope const scope(verb, k_link_group);
   verb.add_flag(
       "--allow-unconfined", flags.allow_unconfined,
       "link even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
@@ -116,6 +118,7 @@ std::vector<link_mode> parse_modes(std::string const& text)
 
 void add_input_flags(CLI::App& verb, bool& allow_calls, bool& whole_archive)
 {
+  group_scope const scope(verb, k_link_group);
   verb.add_flag("--allow-calls", allow_calls,
                 "also link inputs without LTO-IR (lto) or PTX (ptx) as they are, with real calls");
   verb.add_flag("--whole-archive", whole_archive,

@@ -8,7 +8,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compiler/contract/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "installed.hpp"
@@ -24,17 +23,10 @@ struct list_arguments {
   std::vector<std::string> names;
   std::string kind;
   bool names_only = false;
-  bool targets_only = false;
-  bool contracts_only = false;
   bool json = false;
 };
 
 using catalogue = std::vector<installed_fatbin>;
-
-bool is_used(installed_fatbin const& entry)
-{
-  return entry.hidden_by.empty() && entry.problem.empty();
-}
 
 /// `text` from a file, with control characters, which a terminal would interpret, as spaces.
 std::string replace_controls(std::string text)
@@ -179,22 +171,8 @@ catalogue select(list_arguments const& arguments)
   return entries;
 }
 
-/// For the shells' completions.
-void print_targets()
-{
-  for (auto const& target : known_targets()) fmt::print("{}\n", target.name());
-}
-
 int list(list_arguments const& arguments)
 {
-  if (arguments.targets_only) {
-    print_targets();
-    return k_done;
-  }
-  if (arguments.contracts_only) {
-    for (auto const& name : detail::list_contracts()) fmt::print("{}\n", name);
-    return k_done;
-  }
   auto const entries = select(arguments);
   if (arguments.json)
     print_json("fatlink.list/1", catalogue_to_json(entries));
@@ -218,8 +196,6 @@ void add_list(CLI::App& app, int& exit_status)
              "show only libraries or only transforms");
   auto* names =
       verb->add_flag("--names", arguments->names_only, "print only the names, one per line");
-  verb->add_flag("--targets", arguments->targets_only)->group("");  // hidden
-  verb->add_flag("--contracts", arguments->contracts_only)->group("");
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(names);
   verb->footer(
       "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"

@@ -8,10 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "complete.hpp"
 #include "error_report.hpp"
+#include "manual.hpp"
 #include "terminal/interrupts.hpp"
 #include "terminal/standard_streams.hpp"
 #include "usage.hpp"
+#include "util/files/read_file.hpp"
+#include "util/limits.hpp"
 #include "verbs.hpp"
 
 namespace {
@@ -91,6 +95,25 @@ std::vector<std::string> reversed_words(int argc, char** argv)
   return words;
 }
 
+std::string read_text(std::string const& file)
+{
+  auto const bytes = fatlink::detail::read_file(file, fatlink::limits::k_json_bytes, "pass a file");
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
+
+/// What shells and the build ask; --help does not list it. False: it is none of these.
+bool answer_tools(CLI::App const& app, std::span<std::string const> words)
+{
+  if (words.empty()) return false;
+  if (words.front() == "--complete")
+    fatlink::cli::print_completions(app, words.subspan(1));
+  else if (words.front() == "--manual" && words.size() == 2)
+    (void)std::fputs(fatlink::cli::complete_manual(app, read_text(words[1])).c_str(), stdout);
+  else
+    return false;
+  return true;
+}
+
 int run_program(int argc, char** argv, bool json)
 {
   CLI::App app(
@@ -101,11 +124,14 @@ int run_program(int argc, char** argv, bool json)
   app.require_subcommand(1);
   app.footer(k_footer);
   int status = fatlink::cli::k_done;
-  add_verbs(app, argc > 1 ? argv[1] : "", status);
+  auto const words = std::vector<std::string>(argv + std::min(argc, 1), argv + argc);
+  auto const is_completion = words.size() > 1 && words.front() == "--complete";
+  add_verbs(app, words.empty() ? "" : words[is_completion ? 1 : 0], status);
   refuse_empty_values(app);
   if (argc > 1 && is_unknown_verb(argv[1]))
     return fatlink::cli::report_failure(fatlink::cli::unknown_command(argv[1], verb_names()), json);
   try {
+    if (answer_tools(app, words)) return status;
     app.parse(reversed_words(argc, argv));
   } catch (CLI::Success const& request) {
     std::ostringstream text;  // --help, --version

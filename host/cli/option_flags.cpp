@@ -29,21 +29,23 @@ void add_fast_compile(CLI::App& verb, fast_compile& level)
       if (text == to_string(candidate)) level = candidate;
   };
   add_choice(verb, "--fast-compile", store, {"min", "mid", "max"},
-             "shorten the link at the cost of the code; max leaves hooks as calls");
+             "shorten the link at the cost of the code; max leaves hooks as calls, with a warning");
 }
 
 void add_symbol_flags(CLI::App& verb, link_options& options)
 {
-  add_texts(verb, "--keep-variable", options.variables, "NAME",
-            "lto: keep only this variable for the host, others become constants; can be repeated");
+  add_texts(verb, "--keep-variable", options.variables, "VARIABLE",
+            "lto: keep this variable for the host; all others may be dropped, and their initial "
+            "values become constants");
   verb.add_flag("--drop-unused-variables", options.drop_unused_variables,
                 "lto: drop variables that no kernel writes, also those that the host would set");
 }
 
 void add_code_flags(CLI::App& verb, link_options& options)
 {
-  add_number(verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
-             "registers of a thread at most, 24 to 255 (cubins)");
+  add_number(
+      verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
+      "registers of a thread at most, 24 to 255; others are spilled to local memory (cubins)");
   auto const store = [&options](std::string const& text) {
     options.optimization = text == "3" ? 3 : 0;
   };
@@ -66,7 +68,11 @@ void add_code_flags(CLI::App& verb, link_options& options)
 
 void add_float_flags(CLI::App& verb, link_options& options)
 {
-  add_switch(verb, "--ftz", options.ftz, "lto: flush denormal numbers to zero");
+  group_scope const scope(verb, k_link_group);
+  add_switch(
+      verb, "--ftz", options.ftz,
+      "lto: flush denormal numbers to zero; this and the following options override what the "
+      "inputs record, and say how sources are compiled");
   add_switch(verb, "--prec-div", options.prec_div, "lto: divisions round correctly");
   add_switch(verb, "--prec-sqrt", options.prec_sqrt,
              "lto: square roots round correctly; no effect on sqrtf as nvcc compiles it");
@@ -85,6 +91,7 @@ void add_float_flags(CLI::App& verb, link_options& options)
 
 void add_option_flags(CLI::App& verb, link_options& options)
 {
+  group_scope const scope(verb, k_link_group);
   add_symbol_flags(verb, options);
   add_code_flags(verb, options);
   add_float_flags(verb, options);
@@ -92,16 +99,17 @@ void add_option_flags(CLI::App& verb, link_options& options)
              "threads of nvJitLink, 1 to 256; in lto mode several may round differently from one");
   verb.add_flag_callback(
       "--no-driver-cache", [&options] { options.driver_cache = false; },
-      "keep no intermediate results in the driver's cache");
+      "keep no intermediate results in the driver's cache, which is not the cache of fatlink");
   add_texts(verb, "--ptxas", options.ptxas, "OPTION",
-            "pass one option to ptxas: --ptxas=--def-load-cache=cg; can be repeated (cubins)");
+            "pass one option to ptxas: --ptxas=-dlcm=cg; one that changes "
+            "more than code and messages is refused with a list (cubins)");
   add_texts(verb, "--nvvm", options.nvvm, "OPTION",
-            "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; can be repeated");
+            "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; as for --ptxas");
 }
 
 void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string const& help)
 {
-  add_texts(verb, "--kernel", kernels, "NAME", help);
+  add_texts(verb, "--kernel", kernels, "KERNEL", help);
 }
 
 }  // namespace fatlink::cli

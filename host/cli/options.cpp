@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "device/device_name.hpp"
 #include "fatlink/devices.hpp"
@@ -18,7 +19,9 @@ namespace {
 /// Options with a maximum below it take no number that is written with a unit.
 constexpr std::uint64_t k_large_count = 1000;
 
-/// --help shows it as TEXT:{ptx,lto}.
+/// CLI11 shows an option that takes one of two words as TEXT:{ptx,lto}.
+constexpr char const* k_choices_start = ":{";
+
 CLI::Validator one_of(std::string const& name, std::vector<std::string> const& words)
 {
   auto const check = [name, words](std::string& text) {
@@ -76,6 +79,37 @@ void fail_usage(std::string message, std::string const& value, std::string hint,
 {
   throw usage_error(
       {.message = std::move(message), .input = value, .code = code, .hint = std::move(hint)});
+}
+
+std::vector<std::string> names_of(CLI::Option const& option)
+{
+  std::vector<std::string> names;
+  for (auto const& name : option.get_snames()) names.push_back('-' + name);
+  for (auto const& name : option.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+std::vector<std::string> choices_of(CLI::Option const& option)
+{
+  auto const type = option.get_type_name();
+  auto const start = type.find(k_choices_start);
+  if (start == std::string::npos) return {};
+  std::istringstream words(type.substr(start + 2, type.find('}') - start - 2));
+  std::vector<std::string> choices;
+  for (std::string word; std::getline(words, word, ',');) choices.push_back(word);
+  return choices;
+}
+
+std::string value_type_of(CLI::Option const& option)
+{
+  auto const type = option.get_type_name();
+  auto const own = type.substr(0, type.find(k_choices_start));
+  return own == "TEXT" && option.get_positional() ? option.get_name(true) : own;
+}
+
+bool takes_value(CLI::Option const& option)
+{
+  return option.get_items_expected_max() > 0;
 }
 
 std::string suggest(std::vector<std::string> const& words, std::string const& text)

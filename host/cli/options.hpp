@@ -15,6 +15,27 @@
 
 namespace fatlink::cli {
 
+/// Heading of --help and section of the manual for options that several verbs share.
+constexpr char const* k_link_group = "Link options";
+constexpr char const* k_source_group = "Source options";
+
+/// Options that are added to `verb` while it lives belong to `group`.
+class group_scope {
+ public:
+  group_scope(CLI::App& verb, char const* group)
+      : defaults_(verb.option_defaults()), before_(defaults_->get_group())
+  {
+    defaults_->group(group);
+  }
+  ~group_scope() { defaults_->group(before_); }
+  group_scope(group_scope const&) = delete;
+  group_scope& operator=(group_scope const&) = delete;
+
+ private:
+  CLI::OptionDefaults* defaults_;
+  std::string before_;
+};
+
 /// Both limits are inclusive.
 struct count_range {
   std::uint64_t minimum = 0;
@@ -46,7 +67,8 @@ CLI::Option* add_counts(CLI::App& verb, std::string const& name, std::vector<std
 CLI::Option* add_seconds(CLI::App& verb, std::string const& name, double& value, double minimum,
                          double maximum, std::string const& help);
 
-/// Adds an option that takes one text and can be repeated; `type` is shown by --help.
+/// Adds an option that takes one text and can be repeated. --help and the manual show `type`, by
+/// which complete.cpp also knows the values.
 template <typename Text>
 CLI::Option* add_texts(CLI::App& verb, std::string const& name, std::vector<Text>& values,
                        std::string const& type, std::string const& help)
@@ -74,6 +96,18 @@ void check_choice(std::string const& option, std::string const& text,
 /// @throws usage_error `text` is neither the name of a device nor a list of them; suggests the
 /// nearest.
 void check_device(std::string const& text);
+
+/// "-o", "--output": the names of an option, as they are written on the command line.
+std::vector<std::string> names_of(CLI::Option const& option);
+
+/// {"ptx", "lto"} of an option that add_choice or add_choices added; else {}.
+std::vector<std::string> choices_of(CLI::Option const& option);
+
+/// "FILE": the type of an option's values; of a positional argument without one its name.
+std::string value_type_of(CLI::Option const& option);
+
+/// Whether it is not a flag.
+bool takes_value(CLI::Option const& option);
 
 /// The word that `text` probably means: the only one that begins with it, or the nearest; "" if
 /// there is neither.

@@ -82,7 +82,10 @@ std::vector<target> parse_targets(std::vector<std::string> const& words)
 
 CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help)
 {
-  return verb.add_option("--target", words, help)->delimiter(',')->allow_extra_args(false);
+  return verb.add_option("--target", words, help)
+      ->type_name("TARGET")
+      ->delimiter(',')
+      ->allow_extra_args(false);
 }
 
 }  // namespace fatlink::cli

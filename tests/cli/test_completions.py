@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shells complete what the program knows: neither less nor more."""
+"""Shells complete what the program knows: neither less nor more. The shells ask it: fatlink --complete."""
 import os
-import re
 import shutil
-import unittest
 
 import completing_shells
 from fatlink_cli import LIBRARY, PROGRAM, CliTest
 from program_help import all_verbs, file_of, options_of, sub_verbs
 
-PROGRAM_WITH_NAMES = f"""#!/bin/sh
-case "$*" in
-  "list --targets") exec {PROGRAM} list --targets ;;
-  "list --contracts") echo apply_transform ;;
-  "list --kind library --names") echo apply_transform ;;
-  "list --kind transform --names") printf 'gelu\\nidentity\\n' ;;
-  "list --names") printf 'apply_transform\\ngelu\\nidentity\\n' ;;
-  *) exit 2 ;;
-esac
-"""
+# The program's folder decides what is installed, so a link to it would not do.
+THE_PROGRAM = f'#!/bin/sh\nexec {PROGRAM} "$@"\n'
 FILES = {"bash": ("host/completions/fatlink.bash", "share/bash-completion/completions/fatlink"),
          "zsh": ("host/completions/_fatlink", "share/zsh/vendor-completions/_fatlink",
                  "share/zsh/site-functions/_fatlink"),
@@ -33,10 +23,10 @@ class Completions:
         super().setUp()
         if not shutil.which(self.shell):
             self.skipTest(f"{self.shell} is not installed")
-        self.program(PROGRAM_WITH_NAMES)
+        self.program(THE_PROGRAM)
 
     def program(self, text):
-        """The fatlink that is asked for names: beside the folder, as all that is in there is offered."""
+        """The fatlink that is asked: beside the folder, as all that is in there is offered."""
         self.stub = self.cache / "fatlink"
         self.stub.write_text(text)
         self.stub.chmod(0o755)
@@ -67,7 +57,7 @@ class Completions:
         self.assert_offered({"run --mo": ["--mode"], "cache warm --lay": ["--layer"]})
 
     def test_contracts(self):
-        self.assert_offered({f"{verb} --contract ": ["apply_transform"] for verb in ("run", "compile", "check")})
+        self.assert_offered({f"{verb} --contract apply": ["apply_transform"] for verb in ("run", "compile", "check")})
 
     def test_the_values_of_every_option_that_has_some(self):
         self.assert_offered({f"{verb} {option} ": values for verb in all_verbs()
@@ -83,21 +73,21 @@ class Completions:
         offered = targets | {"native", "all"}
         self.assert_offered({"link --target ": offered, "check --target ": offered, "cache warm --target ": offered})
 
-    def test_targets_are_those_that_the_program_lists(self):
-        self.program('#!/bin/sh\n[ "$*" = "list --targets" ] && printf "sm_77\\nsm_99a\\n"\n')
-        self.assert_offered({"link --target ": ["sm_77", "sm_99a", "native", "all"],
-                             "inspect --target sm_7": ["sm_77"]})
-
     def test_installed_names_of_the_kind_that_fits(self):
-        self.assert_offered({"run --transform ge": ["gelu"], "run --library ": ["apply_transform"],
-                             "list ": ["apply_transform", "gelu", "identity"], "check g": ["gelu"],
-                             "link ": ["apply_transform", "gelu", "identity"]})
+        names, libraries, transforms = (self.fatlink("list", *words, "--names").stdout.split() for words in
+                                        ([], ["--kind", "library"], ["--kind", "transform"]))
+        self.assertIn("gelu", transforms)
+        self.assert_offered({"run --transform ": transforms, "run --library ": libraries, "list ": names,
+                             "check ge": ["gelu"], "link ": names})
 
-    def test_no_names_and_no_noise_where_the_program_cannot_list_them(self):
-        self.program("#!/bin/sh\necho wrong >&2\nexit 2\n")
-        self.assert_offered({"run --transform ": [], "check ": []})
-        self.program("#!/nowhere/sh\n")
-        self.assert_offered({"run --transform ": [], "check ": []})
+    def test_what_the_program_says_and_no_more(self):
+        self.program('#!/bin/sh\n[ "$*" = "--complete link --target sm" ] && printf "sm_77\\tnewer\\nsm_99a\\n"\n')
+        self.assert_offered({"link --target sm": ["sm_77", "sm_99a"], "link --target ": []})
+
+    def test_nothing_and_no_noise_where_the_program_cannot_answer(self):
+        for program in ("#!/bin/sh\necho wrong >&2\nexit 2\n", "#!/nowhere/sh\n"):
+            self.program(program)
+            self.assert_offered({"run --transform ": [], "check ": [], "": []})
         self.stub.unlink()
         if not shutil.which("fatlink"):  # an installed one would answer
             self.assert_offered({"run --transform ": [], "check ": []})
@@ -105,14 +95,14 @@ class Completions:
     def test_files_of_the_kind_that_fits(self):
         for name in ("x.npy", "half.fatbin", "half mine.fatbin", "half.cu", "hooks.cuh", "hooks.txt"):
             self.file(name, "")
-        (self.folder / "halves").mkdir()
-        self.assert_offered({"run --transform h": ["half.fatbin", "half mine.fatbin", "half.cu", "halves"],
-                             "inspect half": ["half.fatbin", "half mine.fatbin", "half.cu"],
+        (self.folder / "half_done").mkdir()
+        self.assert_offered({"run --transform half": ["half.fatbin", "half mine.fatbin", "half.cu", "half_done"],
+                             "inspect half.": ["half.fatbin", "half.cu"],
                              "compile --header hooks.": ["hooks.cuh"],
-                             "link -I h": ["halves"], "compile --include-folder h": ["halves"],
-                             "run --input x": ["x.npy"], "run --output h": ["halves"],
+                             "link -I h": ["half_done"], "compile --include-folder h": ["half_done"],
+                             "run --input x": ["x.npy"], "run --output h": ["half_done"],
                              "link -o half.": ["half.fatbin", "half.cu"],
-                             "cache warm --layer h": ["halves"]})
+                             "cache warm --layer h": ["half_done"]})
 
     def test_files_of_every_form_of_input(self):
         endings = ("fatbin", "ptx", "ltoir", "cubin", "o", "a", "so", "cu", "ll", "bc")
@@ -129,9 +119,11 @@ class Bash(Completions, CliTest):
     shell = "bash"
 
     def test_values_of_words_that_readline_takes_apart(self):
+        self.file("x.npy", "")
         self.assert_offered({"run --mode=l": ["lto"], "run --mode=": ["ptx", "lto", "both", "sass"],
                              "run --transform=ge": ["gelu"], "run --device cpu:sm_8": EIGHTIES,
-                             "run --device=cpu:sm_8": EIGHTIES, "inspect --expect ltoir:sm_8": EIGHTIES})
+                             "run --device=cpu:sm_8": EIGHTIES, "inspect --expect ltoir:sm_8": EIGHTIES,
+                             "run --input=x": ["x.npy"], "run --input in=x": ["x.npy"], "link -I./": []})
 
     def test_lists(self):
         self.assert_offered({"cache warm --emit cubin,": ["cubin,ptx"],
@@ -142,44 +134,52 @@ class Zsh(Completions, CliTest):
     shell = "zsh"
 
     def test_parts_of_words(self):
-        self.assert_offered({"run --mode=l": ["lto"], "run --device cpu:sm_8": EIGHTIES,
-                             "inspect --expect ltoir:sm_8": EIGHTIES, "cache warm --emit cubin,": ["ptx"]})
+        self.file("x.npy", "")
+        self.assert_offered({"run --mode=l": ["--mode=lto"], "run --device cpu:sm_8": [f"cpu:{one}" for one in EIGHTIES],
+                             "inspect --expect ltoir:sm_8": [f"ltoir:{one}" for one in EIGHTIES],
+                             "cache warm --emit cubin,": ["cubin,ptx"], "run --input in=x": ["x.npy"]})
 
 
 class Fish(Completions, CliTest):
     shell = "fish"
 
     def test_whole_words(self):
+        self.file("x.npy", "")
         self.assert_offered({"run --mode=l": ["--mode=lto"], "cache warm --emit cubin,": ["cubin,ptx"],
                              "run --device cpu:sm_8": [f"cpu:{one}" for one in EIGHTIES],
-                             "inspect --expect elf:sm_8": [f"elf:{one}" for one in EIGHTIES]})
+                             "inspect --expect elf:sm_8": [f"elf:{one}" for one in EIGHTIES],
+                             "run --input in=x": ["in=x.npy"]})
 
 
-def options_in(text):
-    return set(re.findall(r"(?<![\w-])(--[a-z][\w-]*|-[a-zDIO])(?![\w-])", text))
+class Answers(CliTest):
+    """What the program answers to each shell, where the shells are not installed."""
 
+    def answers(self, *words):
+        """Words with their descriptions, and lines about files."""
+        lines = self.fatlink("--complete", *words).stdout.splitlines()
+        return {word: description for word, _, description in (line.partition("\t") for line in lines) if word}, \
+            [line[1:] for line in lines if line.startswith("\t")]
 
-class Text(unittest.TestCase):
-    """What can be read of the completions where their shells are not installed."""
-
-    def test_zsh_has_every_verbs_options_and_no_others(self):
-        text = file_of(*FILES["zsh"]).read_text()
-        text = re.sub(r"\[[^]]*\]|^ *#.*$|\\\n|_files -.", "", text, flags=re.M)  # what looks like an option
-        arrays = dict(re.findall(r"^typeset -ga (\w+)=\((.*?)^\)", text, re.M | re.S))
-        functions = {name: body for names, body in re.findall(r"^([^\n]*)\(\) \{\n(.*?)^\}", text, re.M | re.S)
-                     for name in names.split()}
-        for verb in all_verbs():
+    def test_every_option_of_every_verb_with_a_description(self):
+        for verb in ["", *all_verbs()]:
             with self.subTest(verb=verb):
-                body = functions["_fatlink_" + verb.replace(" ", "_")]
-                named = [arrays[name] for name in re.findall(r"\$(\w+)", body) if name in arrays]
-                self.assertEqual(options_in(" ".join([body, *named])), set(options_of(verb)))
+                words, files = self.answers(*verb.split(), "-")
+                self.assertEqual((set(words), files), (set(options_of(verb)), []))
+                self.assertTrue(all(words.values()), words)
 
-    def test_fish_has_every_verbs_options_and_no_others(self):
-        lines = re.findall(r"^complete -c fatlink(?: -n '__fatlink_at ([^']*)')?((?: -[sl] \S+)+)",
-                           file_of(*FILES["fish"]).read_text(), re.M)
+    def test_the_values_of_every_option_that_has_some(self):
         for verb in all_verbs():
-            with self.subTest(verb=verb):
-                found = {("--" if kind == "l" else "-") + name for verbs, options in lines
-                         if not verbs or verb.replace(" ", "/") in verbs.split()
-                         for kind, name in re.findall(r" -([sl]) (\S+)", options)}
-                self.assertEqual(found, set(options_of(verb)))
+            for option, values in options_of(verb).items():
+                with self.subTest(verb=verb, option=option):
+                    if values:
+                        self.assertEqual(set(self.answers(*verb.split(), option, "")[0]), set(values))
+
+    def test_the_part_of_a_word_that_is_a_file(self):
+        for words, said in ((["run", "--input", "in=x"], "files 3 .npy"), (["run", "--input=x"], "files 8 .npy"),
+                            (["link", "-Iinc"], "folders 2"), (["link", "-o", "x"], "files 0 ")):
+            with self.subTest(words=words):
+                self.assertEqual(self.answers(*words), ({}, [said]))
+
+    def test_nothing_where_nothing_fits(self):
+        for words in ([], ["nonsense", ""], ["doctor", "x"], ["run", "--seed", ""]):
+            self.assertEqual(self.answers(*words), ({}, []))

@@ -19,7 +19,7 @@ class SiteCopy:
         for path in COPIED:
             shutil.copytree(SOURCE / path, self.folder / path, ignore=shutil.ignore_patterns("__pycache__"))
         self.manual = self.folder / "fatlink.1"
-        shutil.copy(BUILD / "docs/fatlink.1", self.manual)
+        shutil.copy(BUILD / "share/man/man1/fatlink.1", self.manual)
         settings = (BUILD / "docs/Doxyfile").read_text()
         for path in (BUILD / "docs", SOURCE):
             settings = settings.replace(str(path), str(self.folder))

@@ -103,10 +103,10 @@ class Site(unittest.TestCase):
         self.assertNotIn("``", page.text)
 
     def test_has_every_section_and_option_of_the_manual_page(self):
-        page, source = self.pages["manual.html"], (BUILD / "docs/fatlink.1").read_text()
+        page, source = self.pages["manual.html"], (BUILD / "share/man/man1/fatlink.1").read_text()
         text = words(page.text.partition("Table of Contents")[2])
         sections = re.findall(r'^\.S[HS] "?(.*?)"?$', source, re.MULTILINE)
-        options = re.findall(r"^\.(?:B|BI|BR|OP) (\\-\\-(?:\w|\\-)+)", source, re.MULTILINE)
+        options = re.findall(r"^\.TP\n.*(\\-\\-(?:\w|\\-)+)", source, re.MULTILINE)
         self.assertGreater(len(options), 80)
         for part in sections + options:
             self.assertIn(part.replace("\\-", "-"), text)

@@ -77,6 +77,9 @@ class OtherFolders(unittest.TestCase):
             if link.is_symlink():
                 (cls.build / "lib" / link.name).symlink_to(library)
         cls.link_again("bin/fatlink", {"lib/libfatlink.a": archive})
+        (cls.build / "share/man/man1").mkdir(parents=True)
+        page = run(cls.build / "bin/fatlink", "--manual", cls.build / "host/fatlink.1.in")
+        (cls.build / "share/man/man1/fatlink.1").write_text(page)
 
     @classmethod
     def link_again(cls, target, replaced):

@@ -167,11 +167,13 @@ void add_bench(CLI::App& app, int& exit_status)
       ->each([arguments](std::string const&) { arguments->states_elements = true; });
   verb->add_option("--library", arguments->library,
                    "library: name, or file of any form (default: the installed library of the "
-                   "transform's\ncontract, or apply_transform)");
+                   "transform's contract, or apply_transform)")
+      ->type_name("LIBRARY");
   verb->add_option(
           "--transform", arguments->transforms,
           "transform: name, or file of any form (default: relu_poly, or none for a library "
           "with a launch plan); repeat it for several transforms")
+      ->type_name("TRANSFORM")
       ->allow_extra_args(false);
   add_mode(*verb, arguments->mode);
   add_kernels(*verb, arguments->link.options.kernels,

@@ -160,6 +160,7 @@ void add_compile(CLI::App& app, int& exit_status)
       ->required();
   verb->add_option("-o,--output", arguments->output,
                    "fatbin to write; its sidecar is written beside it; -: standard output")
+      ->type_name("FILE.fatbin")
       ->required();
   add_compile_flags(*verb, arguments->compile);
   verb->add_flag("--timing", arguments->timing, "show where the time went");

@@ -123,19 +123,21 @@ compiler compile_flags::compiler() const
 
 void add_source_flags(CLI::App& verb, compile_flags& flags)
 {
-  auto* contract = verb.add_option(
-      "--contract", flags.options.contract,
-      "installed contract whose header is included before the source (sources only)");
+  group_scope const scope(verb, k_source_group);
+  auto* contract =
+      verb.add_option("--contract", flags.options.contract,
+                      "installed contract whose header is included before the source, and which "
+                      "the fatbin states (default: what the first other input states)")
+          ->type_name("CONTRACT");
   verb.add_option("--header", flags.options.header,
-                  "header to include before the source, instead of a contract's (sources only)")
-      ->type_name("FILE")
+                  "header to include before the source instead; the fatbin then states no contract")
+      ->type_name("HEADER")
       ->excludes(contract);
   add_texts(verb, "-I,--include-folder", flags.options.include_folders, "FOLDER",
-            "folder searched by #include (sources only); can be repeated");
-  add_texts(verb, "-D,--define", flags.options.definitions, "MACRO",
-            "macro, NAME or NAME=VALUE (sources only); can be repeated");
+            "folder searched by #include, before CUDA's headers");
+  add_texts(verb, "-D,--define", flags.options.definitions, "MACRO", "macro, NAME or NAME=VALUE");
   add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
-             "standard of C++ (sources only)");
+             "standard of C++");
   add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,
               "time limit of the compile of a source in fatlink-linkd, 0.01 to 600");
 }
@@ -146,13 +148,19 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   verb.add_option(
           "--arch", flags.architectures,
           "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
-          "of this machine; all: every one (default: 75)")
+          "of this machine; all: every one (default: 75, unless --sass is given); code for 90a and "
+          "the like links only for that one, other code also for newer GPUs")
+      ->type_name("ARCHITECTURE")
       ->delimiter(',')
       ->allow_extra_args(false);
-  verb.add_option("--sass", flags.sass, "architectures of cubins, which need no compiler later")
+  verb.add_option("--sass", flags.sass,
+                  "architectures of cubins, which need no compiler later; CUDA C++ only")
+      ->type_name("ARCHITECTURE")
       ->delimiter(',')
       ->allow_extra_args(false);
-  add_bool(verb, "--ftz", flags.options.float_flags.ftz, "flush denormal numbers to zero");
+  add_bool(
+      verb, "--ftz", flags.options.float_flags.ftz,
+      "flush denormal numbers to zero; this and the following options are recorded in the fatbin");
   add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
   add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
            "square roots round correctly");

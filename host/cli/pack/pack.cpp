@@ -116,9 +116,11 @@ void add_pack(CLI::App& app, int& exit_status)
   verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
   verb->add_option("-o,--output", arguments->output,
                    "fatbin to write; its sidecar is written beside it; -: standard output")
+      ->type_name("FILE.fatbin")
       ->required();
   verb->add_option("--package", arguments->package,
-                   "package that ships the fatbin: 'NAME VERSION' or NAME");
+                   "package that ships the fatbin: 'NAME VERSION' or NAME")
+      ->type_name("PACKAGE");
   add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(

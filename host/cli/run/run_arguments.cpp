@@ -15,20 +15,23 @@ void add_modules(CLI::App& verb, run_arguments& arguments)
 {
   verb.add_option("--library", arguments.library,
                   "library: name, or file of any form (default: the installed library of the "
-                  "transform's\ncontract, or apply_transform)");
+                  "transform's contract, or apply_transform)")
+      ->type_name("LIBRARY");
   verb.add_option("--transform", arguments.transforms,
                   "transform: name, or file of any form (default: relu_poly); repeat it for "
-                  "several\ntransforms")
+                  "several transforms")
+      ->type_name("TRANSFORM")
       ->allow_extra_args(false);
   verb.add_option("--watch", arguments.watched,
                   "a transform, source or other file: run again whenever a file that the run "
                   "reads changes: "
                   "it, its .json, the headers that it includes, the library")
-      ->type_name("FILE");
+      ->type_name("TRANSFORM");
   verb.add_option("--kernel", arguments.kernel,
                   "for a library without a launch plan: kernel to execute, with parameters (const "
                   "float*, float*, size_t) (default: "
-                  "apply_transform, or the library's only kernel)");
+                  "apply_transform, or the library's only kernel)")
+      ->type_name("KERNEL");
   add_mode(verb, arguments.mode);
 }
 
@@ -39,6 +42,7 @@ void add_device(CLI::App& verb, run_arguments& arguments)
           "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "
           "TARGET (default: gpu, or cpu without a GPU); several, which divide the elements: all "
           "(GPUs), gpu:0,1, cpu,cpu or 2xcpu")
+      ->type_name("DEVICE")
       ->each(check_device);
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
             "on cpu: maximum number of instructions of a warp; 0: no limit");
@@ -57,11 +61,11 @@ void add_data(CLI::App& verb, run_arguments& arguments)
   auto* elements = add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
                              "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki")
                        ->each([&](std::string const&) { arguments.states_elements = true; });
-  add_texts(verb, "--input", arguments.plan.inputs, "FILE",
+  add_texts(verb, "--input", arguments.plan.inputs, "FILE.npy",
             ".npy file to use instead: NAME=FILE for each input, of its type; FILE for the only "
             "one; -: standard input")
       ->excludes(elements);
-  add_texts(verb, "--output", arguments.plan.outputs, "FILE",
+  add_texts(verb, "--output", arguments.plan.outputs, "FILE.npy",
             ".npy file for the results of the last mode, if they are correct: NAME=FILE for each "
             "output; FILE for the only one; -: standard output");
 }
@@ -72,7 +76,7 @@ void add_plan(CLI::App& verb, run_arguments& arguments)
   add_texts(verb, "--state", arguments.plan.states, "FILE",
             "a file with the bytes of a transform's state; --set replaces fields of "
             "it");
-  add_texts(verb, "--expect", arguments.plan.expected, "FILE",
+  add_texts(verb, "--expect", arguments.plan.expected, "FILE.npy",
             ".npy file that an output must agree with");
   verb.add_flag("--compare-cpu", arguments.compare_cpu,
                 "also run on the reference device, and compare the results");
