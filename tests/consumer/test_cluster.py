@@ -126,7 +126,8 @@ class Cluster(unittest.TestCase):
         return job, {int(file.name): file.read_text() for file in errors.iterdir()}
 
     def assert_named_by_all_others(self, errors):
-        expected = "no answer from rank 3: its confirmation of the image is missing (limit of each step: 6 s)\n"
+        expected = ("no answer from rank 3: its confirmation of the image is missing (limit of each step: 6 s)\n"
+                    "an earlier call for this communicator ended with a rank_error\n")
         self.assertEqual(errors, {rank: expected for rank in range(RANKS) if rank != 3})
 
     # By default, the tests LinkOnce of unit_tests have silent ranks and failing channels without MPI.
@@ -147,6 +148,10 @@ class Cluster(unittest.TestCase):
         job, errors = self.interrupt(signal.SIGSTOP, 6000)
         self.assertNotEqual(job.returncode, 0)
         self.assert_named_by_all_others(errors)
+
+    @long_test  # test_one_rank_links broadcasts images
+    def test_a_broadcast_carries_messages_of_any_size_from_any_rank(self):
+        self.assertEqual(run("mpirun", "-n", 6, *MPIRUN[3:], self.built("cluster_faults") / "broadcasts"), "42\n")
 
     def misuse_channel(self):
         return run("mpirun", "--allow-run-as-root", "-n", "1", self.built("cluster_faults") / "misused_channel").splitlines()

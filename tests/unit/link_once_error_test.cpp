@@ -2,9 +2,11 @@
 // Errors of a collective link, which all ranks get.
 #include <gmock/gmock.h>
 
+#include <new>
 #include <stdexcept>
+#include <typeinfo>
 
-#include "cluster/exchange.hpp"
+#include "fatlink/format_error.hpp"
 #include "link_once_job.hpp"
 
 using namespace fatlink;
@@ -74,18 +76,133 @@ TEST(LinkOnce, ALinkWithoutInputsIsAnErrorOfAllRanks)
                "rank 1: no inputs: there is nothing to link");
 }
 
-TEST(LinkOnce, AMessageOfAnotherVersionNamesTheRank)
+namespace {
+
+error_details const k_details{
+    .message = "m", .input = "i", .code = vendor_code("c"), .log = "l", .hint = "h"};
+
+/// The error on rank 0 if rank 1 throws `original` before the link; it has the same type.
+template <typename Error>
+Error on_rank_0(Error const& original)
 {
-  job ranks(3);
-  auto message = detail::seal({.step = detail::message_step::report, .call = 1}, {});
-  message[4] = std::byte{9};
-  ranks.all().put(2, 0, message);
-  ranks.run([](unsigned /*rank*/) { return task_of("transform.fatbin"); });
-  auto const failure = same_failure<rank_error>(ranks);
-  EXPECT_STREQ(failure.what(),
-               "the message of rank 2 cannot be used: its version is 9, this fatlink's is 1");
-  EXPECT_TRUE(failure.details().code == "invalid-message");
-  EXPECT_THAT(failure.ranks(), testing::ElementsAre(2));
+  job ranks(2);
+  ranks.run(
+      [&](unsigned rank) { return rank == 1 ? throw original : task_of("transform.fatbin"); });
+  auto const again = ranks.failure<Error>(0);
+  EXPECT_EQ(typeid(again), typeid(original)) << typeid(again).name();
+  EXPECT_EQ(again.where(), original.where());
+  auto const& details = again.details();
+  EXPECT_EQ(details.message + details.input + details.code.text() + details.log + details.hint,
+            "rank 1: miclh");
+  return again;
+}
+
+/// The error on rank 0 of an exception that is not fatlink's.
+template <typename Exception>
+error_details of_foreign(Exception const& original)
+{
+  job ranks(2);
+  ranks.run(
+      [&](unsigned rank) { return rank == 1 ? throw original : task_of("transform.fatbin"); });
+  return ranks.failure<error>(0).details();
+}
+
+}  // namespace
+
+TEST(LinkOnce, ErrorsOfOtherRanksKeepTypeStageAndDetails)
+{
+  (void)on_rank_0(error(stage::cache, k_details));
+  (void)on_rank_0(usage_error(k_details));
+  (void)on_rank_0(file_error(stage::input, k_details));
+  (void)on_rank_0(link_error(stage::linker, k_details));
+  (void)on_rank_0(compile_error(stage::compiler, k_details));
+  (void)on_rank_0(device_error(stage::device, k_details));
+  (void)on_rank_0(unavailable_error(stage::linker, k_details));
+}
+
+TEST(LinkOnce, ErrorsOfOtherRanksKeepWhatTheirTypesAdd)
+{
+  EXPECT_EQ(on_rank_0(format_error(stage::fatbin, 12, k_details)).offset(), 12U);
+  EXPECT_THAT(on_rank_0(rank_error({2, 3}, k_details)).ranks(), testing::ElementsAre(2, 3));
+  auto const again = on_rank_0(refused_error(k_details, {{.symbol = "f"}}));
+  ASSERT_EQ(again.findings().size(), 1U);
+  EXPECT_EQ(again.findings()[0].symbol, "f");
+}
+
+TEST(LinkOnce, AnErrorOfADerivedTypeIsOneOfTheNearestType)
+{
+  struct special_error : link_error {
+    using link_error::link_error;
+  };
+  job ranks(2);
+  ranks.run([&](unsigned /*rank*/) -> link_task { throw special_error(stage::linker, k_details); });
+  EXPECT_EQ(same_failure<link_error>(ranks).details().hint, "h");
+}
+
+TEST(LinkOnce, OtherExceptionsHaveACode)
+{
+  auto const number = of_foreign(3);
+  EXPECT_EQ(number.message, "rank 1: an exception without a text");
+  EXPECT_TRUE(number.code == "rank-failed");
+  auto const memory = of_foreign(std::bad_alloc());
+  EXPECT_EQ(memory.message, "rank 1: there is not enough memory");
+  EXPECT_TRUE(memory.code == error_code::out_of_memory);
+  for (auto const& details : {number, memory}) EXPECT_FALSE(details.hint.empty());
+}
+
+namespace {
+
+/// Changes a byte of each message that it sends.
+class damaging_channel : public fixtures::thread_channel {
+ public:
+  damaging_channel(fixtures::mailboxes& all, unsigned rank, std::size_t offset)
+      : thread_channel(all, rank), offset_(offset)
+  {
+  }
+  void send(std::vector<rank_message> const& messages, time_point deadline) override
+  {
+    for (auto const& [destination, bytes] : messages) {
+      byte_buffer damaged(bytes.begin(), bytes.end());
+      damaged.at(offset_) ^= std::byte{8};
+      thread_channel::send({{destination, damaged}}, deadline);
+    }
+  }
+
+ private:
+  std::size_t offset_;
+};
+
+/// The errors of ranks of which number `damaging` changes the byte at `offset` of its messages.
+std::vector<std::string> errors_with_damage(unsigned damaging, std::size_t offset)
+{
+  fixtures::mailboxes all(4);
+  std::vector<std::string> texts(4);
+  fixtures::run_ranks(all, [&](fixtures::thread_channel& channel) {
+    linker links;
+    auto const task = task_of("transform.fatbin");
+    damaging_channel damage(all, channel.rank(), offset);
+    auto& ranks = channel.rank() == damaging ? static_cast<rank_channel&>(damage) : channel;
+    try {
+      (void)link_once(ranks, links, task.inputs, task.options);
+    } catch (rank_error const& failure) {
+      texts[channel.rank()] = failure.what();
+      EXPECT_TRUE(failure.details().code == "invalid-message");
+      EXPECT_THAT(failure.ranks(), testing::ElementsAre(damaging));
+    }
+  });
+  return texts;
+}
+
+}  // namespace
+
+TEST(LinkOnce, AMessageThatIsDamagedNamesTheRank)
+{
+  std::string const start = "the message of rank 2 cannot be used: ";
+  EXPECT_THAT(errors_with_damage(2, 0), testing::Each(start + "it is not a message of fatlink"));
+  EXPECT_THAT(errors_with_damage(2, 4),
+              testing::Each(start + "its version is 9, this fatlink's is 1"));
+  for (std::size_t const offset : {8, 20, 60})  // step, key, checksum
+    EXPECT_THAT(errors_with_damage(2, offset), testing::Each(start + "its checksum is wrong"));
 }
 
 TEST(LinkOnce, TheCallAfterAnErrorWorks)

@@ -59,6 +59,28 @@ TEST(LinkOnce, LinkersWithOtherConfinementAreLinkedFor)
   for (auto const& image : images) EXPECT_GT(image.times.preflight_ms, 0);
 }
 
+TEST(LinkOnce, RanksThatReceiveTheImageKnowAllButTheTimes)
+{
+  job ranks(2);
+  ranks.run([](unsigned /*rank*/) { return task_of("transform.fatbin"); });
+  auto const& made = ranks.images()[0];
+  auto const& received = ranks.images()[1];
+  EXPECT_EQ(received.bytes, made.bytes);
+  EXPECT_EQ(received.kind, made.kind);
+  EXPECT_EQ(received.mode, made.mode);
+  EXPECT_EQ(received.cache, made.cache);
+  EXPECT_EQ(received.warnings, made.warnings);
+  ASSERT_EQ(received.hooks.size(), made.hooks.size());
+  for (std::size_t index = 0; index < made.hooks.size(); ++index) {
+    EXPECT_EQ(received.hooks[index].name, made.hooks[index].name);
+    EXPECT_STREQ(to_string(received.hooks[index]), to_string(made.hooks[index]));
+  }
+  ASSERT_EQ(received.parts.size(), made.parts.size());
+  for (std::size_t index = 0; index < made.parts.size(); ++index)
+    EXPECT_EQ(received.parts[index].text, made.parts[index].text);
+  EXPECT_EQ(received.link_ms + received.times.find_ms + received.times.preflight_ms, 0);
+}
+
 TEST(LinkOnce, OneRankNeedsNoMessages)
 {
   job ranks(1);

@@ -54,7 +54,7 @@ struct link_once_settings {
   /// How long to wait for other ranks in each step of the call. More than the time limit of a link,
   /// and more than the difference between the times at which the ranks make the call. Ranks that
   /// wait for other ones which are waiting themselves allow for that: a call ends after at most
-  /// eight times this limit. Must be above 0.
+  /// six times this limit. Must be above 0.
   std::chrono::milliseconds wait_limit = std::chrono::minutes(2);
 };
 

@@ -6,10 +6,12 @@
 //   find_package(fatlink REQUIRED COMPONENTS mpi)
 //   target_link_libraries(application PRIVATE fatlink::fatlink fatlink::mpi)
 //
-// The communicator: its messages have the tag 17996 (or another one, see channel). A receive with
-// MPI_ANY_TAG that is pending during a call would take them; code that has such receives passes a
-// duplicate of its communicator. If its error handler returns, as MPI_ERRORS_RETURN does, a failed
-// call of MPI is an error of fatlink with the code "MPI error N".
+// The communicator: images are sent by MPI_Ibcast, other messages with the tag 17996 (or another
+// one, see channel). A receive with MPI_ANY_TAG that is pending during a call would take them; code
+// that has such receives passes a duplicate of its communicator. If its error handler returns, as
+// MPI_ERRORS_RETURN does, a failed call of MPI is an error of fatlink with the code "MPI error N".
+// After a rank_error, broadcasts may be pending, which MPI cannot cancel: further calls for the
+// communicator are refused.
 // Threads: any level of MPI's; each channel, and each communicator, by one thread at a time.
 #pragma once
 
@@ -18,6 +20,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <list>
 #include <mutex>
@@ -56,20 +59,6 @@ class channel : public rank_channel {
   [[nodiscard]] unsigned rank() const override { return rank_; }
   [[nodiscard]] unsigned size() const override { return size_; }
 
-  /// Counts the calls of the communicator, whatever the number of channels for it.
-  [[nodiscard]] std::uint64_t next_call() override
-  {
-    void* counter = nullptr;
-    int is_set = 0;
-    check(MPI_Comm_get_attr(communicator_, counter_key(), static_cast<void*>(&counter), &is_set),
-          "MPI_Comm_get_attr");
-    if (is_set == 0) {
-      counter = new std::uint64_t{0};  // owned by the communicator
-      check(MPI_Comm_set_attr(communicator_, counter_key(), counter), "MPI_Comm_set_attr");
-    }
-    return ++*static_cast<std::uint64_t*>(counter);
-  }
-
   void send(std::vector<rank_message> const& messages, time_point deadline) override
   {
     std::list<transfer> transfers;
@@ -77,7 +66,8 @@ class channel : public rank_channel {
       auto& started = transfers.emplace_back();
       started.bytes.assign(message.bytes.begin(), message.bytes.end());
       check(MPI_Isend(started.bytes.data(), static_cast<int>(started.bytes.size()), MPI_BYTE,
-                      static_cast<int>(message.destination), tag_, communicator_, &started.request),
+                      static_cast<int>(message.destination), tag_, communicator_,
+                      &started.add_request()),
             "MPI_Isend");
     }
     for (auto& started : transfers) (void)finish(started, deadline);
@@ -98,26 +88,60 @@ class channel : public rank_channel {
     check(MPI_Get_count(&status, MPI_BYTE, &size), "MPI_Get_count");
     transfer started;
     started.bytes.resize(static_cast<std::size_t>(size));
-    check(MPI_Imrecv(started.bytes.data(), size, MPI_BYTE, &handle, &started.request),
+    check(MPI_Imrecv(started.bytes.data(), size, MPI_BYTE, &handle, &started.add_request()),
           "MPI_Imrecv");
     if (!finish(started, deadline)) return std::nullopt;
     return std::move(started.bytes);
   }
 
+  /// By MPI_Ibcast of blocks, of which the first one begins with the size of the message. Open MPI
+  /// passes blocks below 64 KiB on through a tree, larger ones along a chain of all ranks. MPI
+  /// cannot cancel a broadcast that does not end; another one might receive its blocks.
+  std::optional<byte_buffer> broadcast(unsigned root, bytes_view message,
+                                       time_point deadline) override
+  {
+    transfer started;
+    started.bytes.resize(k_block);
+    if (rank_ == root) started.bytes = frame(message);
+    start(started, root, 0);
+    if (rank_ != root) {
+      if (!finish(started, deadline)) return std::nullopt;
+      started.bytes.resize(std::max(k_block, k_size_bytes + framed_size(started.bytes)));
+    }
+    for (auto offset = k_block; offset < started.bytes.size(); offset += k_block)
+      start(started, root, offset);
+    if (!finish(started, deadline) && rank_ != root) return std::nullopt;
+    auto const framed = bytes_view(started.bytes);
+    auto const content = framed.subspan(k_size_bytes, framed_size(framed));
+    return byte_buffer(content.begin(), content.end());
+  }
+
+  /// Refuses further channels for the communicator, of which broadcasts may be pending.
+  void abandon() const
+  {
+    check(MPI_Comm_set_attr(communicator_, abandoned_key(), nullptr), "MPI_Comm_set_attr");
+  }
+
  private:
+  static constexpr std::size_t k_block = std::size_t{60} << 10;
+  static constexpr std::size_t k_size_bytes = sizeof(std::uint64_t);
+
   /// A message that MPI sends or receives. Its memory outlives it if MPI may still use that: after
   /// the deadline, or after a call of MPI that failed.
   struct transfer {
     transfer() = default;
     ~transfer()
     {
-      if (request != MPI_REQUEST_NULL) keep(std::move(bytes));
+      auto const is_null = [](MPI_Request request) { return request == MPI_REQUEST_NULL; };
+      if (!std::all_of(requests.begin(), requests.end(), is_null)) keep(std::move(bytes));
     }
     transfer(transfer const&) = delete;
     transfer& operator=(transfer const&) = delete;
 
+    MPI_Request& add_request() { return requests.emplace_back(MPI_REQUEST_NULL); }
+
     byte_buffer bytes = {};
-    MPI_Request request = MPI_REQUEST_NULL;  ///< MPI_Test sets it to null when it is done
+    std::vector<MPI_Request> requests = {};  ///< MPI_Testall sets them to null when they are done
   };
 
   /// Keeps memory until the process ends.
@@ -127,6 +151,42 @@ class channel : public rank_channel {
     static auto& kept = *new std::list<byte_buffer>;
     std::lock_guard const lock(mutex);
     kept.push_back(std::move(bytes));
+  }
+
+  /// Size and content of `message`, at least one block.
+  static byte_buffer frame(bytes_view message)
+  {
+    std::uint64_t const size = message.size();
+    byte_buffer framed(std::max(k_block, k_size_bytes + message.size()));
+    std::memcpy(framed.data(), &size, k_size_bytes);
+    std::copy(message.begin(), message.end(), framed.begin() + k_size_bytes);
+    return framed;
+  }
+  static std::size_t framed_size(bytes_view framed)
+  {
+    std::uint64_t size = 0;
+    std::memcpy(&size, framed.data(), k_size_bytes);
+    return size;
+  }
+
+  /// Starts the broadcast of the block at `offset`.
+  void start(transfer& started, unsigned root, std::size_t offset)
+  {
+    auto const size = std::min(k_block, started.bytes.size() - offset);
+    check(MPI_Ibcast(started.bytes.data() + offset, static_cast<int>(size), MPI_BYTE,
+                     static_cast<int>(root), communicator_, &started.add_request()),
+          "MPI_Ibcast");
+  }
+
+  static bool finish(transfer& started, time_point deadline)
+  {
+    return wait(deadline, [&] {
+      int is_done = 0;
+      check(MPI_Testall(static_cast<int>(started.requests.size()), started.requests.data(),
+                        &is_done, MPI_STATUSES_IGNORE),
+            "MPI_Testall");
+      return is_done != 0;
+    });
   }
 
   void check_communicator() const
@@ -145,6 +205,16 @@ class channel : public rank_channel {
                          .input = "communicator",
                          .code = error_code::invalid_argument,
                          .hint = "pass a communicator of which this process is a member"});
+    void* mark = nullptr;
+    int is_abandoned = 0;
+    check(
+        MPI_Comm_get_attr(communicator_, abandoned_key(), static_cast<void*>(&mark), &is_abandoned),
+        "MPI_Comm_get_attr");
+    if (is_abandoned != 0)
+      throw usage_error({.message = "an earlier call for this communicator ended with a rank_error",
+                         .input = "communicator",
+                         .code = error_code::invalid_argument,
+                         .hint = "end the job with MPI_Abort after a rank_error"});
   }
 
   static void check(int code, char const* call)
@@ -161,17 +231,13 @@ class channel : public rank_channel {
                  .hint = "see the messages of MPI's launcher; a process may have ended"});
   }
 
-  static int delete_counter(MPI_Comm /*owner*/, int /*key*/, void* counter, void* /*state*/)
-  {
-    delete static_cast<std::uint64_t*>(counter);
-    return MPI_SUCCESS;
-  }
-  static int counter_key()
+  static int abandoned_key()
   {
     static int const key = [] {
       int created = MPI_KEYVAL_INVALID;
-      check(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &delete_counter, &created, nullptr),
-            "MPI_Comm_create_keyval");
+      check(
+          MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &created, nullptr),
+          "MPI_Comm_create_keyval");
       return created;
     }();
     return key;
@@ -189,20 +255,24 @@ class channel : public rank_channel {
     }
   }
 
-  static bool finish(transfer& started, time_point deadline)
-  {
-    return wait(deadline, [&] {
-      int is_done = 0;
-      check(MPI_Test(&started.request, &is_done, MPI_STATUS_IGNORE), "MPI_Test");
-      return is_done != 0;
-    });
-  }
-
   MPI_Comm communicator_;
   int tag_;
   unsigned rank_ = 0;
   unsigned size_ = 0;
 };
+
+/// What `call` returns for a channel of `communicator`.
+template <typename Call>
+auto make_call(MPI_Comm communicator, Call const& call)
+{
+  channel ranks(communicator);
+  try {
+    return call(ranks);
+  } catch (rank_error const&) {
+    ranks.abandon();
+    throw;
+  }
+}
 
 /// fatlink::link_once for the ranks of `communicator`.
 /// @throws as fatlink::link_once and channel.
@@ -210,16 +280,18 @@ inline linked_image link_once(MPI_Comm communicator, linker& linker,
                               std::function<link_task()> const& read,
                               link_once_settings const& settings = {})
 {
-  channel ranks(communicator);
-  return fatlink::link_once(ranks, linker, read, settings);
+  return make_call(communicator, [&](channel& ranks) {
+    return fatlink::link_once(ranks, linker, read, settings);
+  });
 }
 /// As above, of inputs that have been read already.
 inline linked_image link_once(MPI_Comm communicator, linker& linker,
                               std::vector<input> const& inputs, link_options const& options,
                               link_once_settings const& settings = {})
 {
-  channel ranks(communicator);
-  return fatlink::link_once(ranks, linker, inputs, options, settings);
+  return make_call(communicator, [&](channel& ranks) {
+    return fatlink::link_once(ranks, linker, inputs, options, settings);
+  });
 }
 
 /// fatlink::prepare_once for the ranks of `communicator`.
@@ -229,16 +301,18 @@ inline linked_image link_once(MPI_Comm communicator, linker& linker,
                                                 plan_request const& request,
                                                 link_once_settings const& settings = {})
 {
-  channel ranks(communicator);
-  return fatlink::prepare_once(ranks, open, linker, request, settings);
+  return make_call(communicator, [&](channel& ranks) {
+    return fatlink::prepare_once(ranks, open, linker, request, settings);
+  });
 }
 /// As above, for a device that is open already.
 [[nodiscard]] inline prepared_plan prepare_once(MPI_Comm communicator, device const& destination,
                                                 linker& linker, plan_request const& request,
                                                 link_once_settings const& settings = {})
 {
-  channel ranks(communicator);
-  return fatlink::prepare_once(ranks, destination, linker, request, settings);
+  return make_call(communicator, [&](channel& ranks) {
+    return fatlink::prepare_once(ranks, destination, linker, request, settings);
+  });
 }
 
 }  // namespace mpi

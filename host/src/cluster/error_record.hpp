@@ -4,8 +4,10 @@
 // rank-failed (std::bad_alloc: out-of-memory). Threads: values.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/error.hpp"
@@ -41,5 +43,12 @@ error_record record_error(std::exception_ptr const& exception);
 
 /// Throws an error equal to the recorded one.
 [[noreturn]] void throw_error(error_record const& record);
+
+/// The rank_error of ranks that did not send what is named `missing`, such as "the image".
+error_record silence_of(std::vector<unsigned> ranks, char const* missing,
+                        std::chrono::milliseconds limit);
+
+/// The rank_error of a rank whose message cannot be used for the reason `cause`.
+error_record damage_from(unsigned rank, std::string_view cause);
 
 }  // namespace fatlink::detail

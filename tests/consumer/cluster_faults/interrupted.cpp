@@ -3,7 +3,7 @@
 // reception of the image:
 //   mpirun -n 16 interrupted RANK SIGNAL MILLISECONDS FOLDER
 // RANK sends SIGNAL to itself. The others wait for messages for MILLISECONDS in each step, and
-// write their error to FOLDER/NUMBER, before the job is ended.
+// write their error to FOLDER/NUMBER, and the error of a second call, before the job is ended.
 #include <mpi.h>
 
 #include <chrono>
@@ -16,28 +16,37 @@
 
 namespace {
 
-/// Sends a signal to its own process when the rank has its role and would wait for the image.
+/// Sends a signal to its own process when the groups are known and it would wait for the image.
 class interrupted_channel : public fatlink::mpi::channel {
  public:
   explicit interrupted_channel(int signal) : channel(MPI_COMM_WORLD), signal_(signal) {}
-  std::optional<fatlink::byte_buffer> receive(unsigned source, time_point deadline) override
+  std::optional<fatlink::byte_buffer> broadcast(unsigned root, fatlink::bytes_view message,
+                                                time_point deadline) override
   {
-    if (++received_ == 2) std::raise(signal_);
-    return channel::receive(source, deadline);
+    std::raise(signal_);
+    return channel::broadcast(root, message, deadline);
   }
 
  private:
   int signal_;
-  int received_ = 0;
 };
 
-void link(fatlink::rank_channel& ranks, std::chrono::milliseconds limit)
-{
+/// The error of a collective link, in which this rank sends itself `signal` unless that is 0.
+std::string link(int signal, std::chrono::milliseconds limit)
+try {
   fatlink::linker linker;
   auto const device = *fatlink::open_device("cpu");
-  (void)fatlink::prepare_once(ranks, device, linker,
-                              {.library = "map1", .transforms = {"scale_add"}},
-                              {.wait_limit = limit});
+  fatlink::plan_request const request{.library = "map1", .transforms = {"scale_add"}};
+  if (signal == 0) {
+    (void)fatlink::mpi::prepare_once(MPI_COMM_WORLD, device, linker, request,
+                                     {.wait_limit = limit});
+  } else {
+    interrupted_channel interrupted(signal);
+    (void)fatlink::prepare_once(interrupted, device, linker, request, {.wait_limit = limit});
+  }
+  return "no error";
+} catch (fatlink::error const& failure) {
+  return failure.what();
 }
 
 }  // namespace
@@ -45,18 +54,11 @@ void link(fatlink::rank_channel& ranks, std::chrono::milliseconds limit)
 int main(int count, char** arguments)
 {
   MPI_Init(&count, &arguments);
-  fatlink::mpi::channel channel(MPI_COMM_WORLD);
-  auto const rank = std::to_string(channel.rank());
-  std::string text;
-  try {
-    std::chrono::milliseconds const limit(std::stoi(arguments[3]));
-    interrupted_channel interrupted(std::stoi(arguments[2]));
-    link(rank == arguments[1] ? static_cast<fatlink::rank_channel&>(interrupted) : channel, limit);
-    text = "no error";
-  } catch (fatlink::error const& failure) {
-    text = failure.what();
-  }
-  std::ofstream(std::filesystem::path(arguments[4]) / rank) << text << '\n';
+  auto const rank = std::to_string(fatlink::mpi::channel(MPI_COMM_WORLD).rank());
+  std::chrono::milliseconds const limit(std::stoi(arguments[3]));
+  auto const first = link(rank == arguments[1] ? std::stoi(arguments[2]) : 0, limit);
+  auto const second = link(0, limit);
+  std::ofstream(std::filesystem::path(arguments[4]) / rank) << first << '\n' << second << '\n';
   // Every rank writes its error before one ends the job.
   std::this_thread::sleep_for(std::chrono::seconds(2));
   MPI_Abort(MPI_COMM_WORLD, 3);
