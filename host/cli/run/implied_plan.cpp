@@ -168,16 +168,45 @@ std::string first_hook(std::span<fatbin const> modules)
   return {};
 }
 
-/// The weak functions of the library, the first module, that another module defines.
-std::set<std::string> replaced_functions(std::span<fatbin const> modules)
+using names = std::set<std::string>;
+
+/// The functions in the given lists of every module of `file`.
+names names_in(input const& file,
+               std::initializer_list<std::vector<ptx_function> ptx_interface::*> lists)
 {
-  std::set<std::string> weak;
-  for (auto const& function : detail::interface_of_any(modules.front()).weak)
-    weak.insert(function.name);
-  std::set<std::string> replaced;
-  for (auto const& module : modules.subspan(1))
-    for (auto const& function : detail::interface_of_any(module).definitions)
-      if (weak.contains(function.name)) replaced.insert(function.name);
+  names found;
+  for (auto const& module : file.modules())
+    for (auto const list : lists)
+      for (auto const& function : detail::interface_of_any(module).*list)
+        found.insert(function.name);
+  return found;
+}
+
+/// Whether one input calls the function that another one defines; also if none shows that it
+/// defines it.
+bool is_between_inputs(std::string const& name, std::span<input const> inputs)
+{
+  auto is_defined = false;
+  for (auto const& file : inputs) {
+    if (!names_in(file, {&ptx_interface::definitions, &ptx_interface::weak}).contains(name))
+      continue;
+    is_defined = true;
+    for (auto const& other : inputs)
+      if (&other != &file &&
+          names_in(other, {&ptx_interface::hooks, &ptx_interface::weak}).contains(name))
+        return true;
+  }
+  return !is_defined;
+}
+
+/// The weak functions of the library, the first input, that another one defines.
+names replaced_functions(std::span<input const> inputs)
+{
+  auto const weak = names_in(inputs.front(), {&ptx_interface::weak});
+  names replaced;
+  for (auto const& transform : inputs.subspan(1))
+    for (auto const& name : names_in(transform, {&ptx_interface::definitions}))
+      if (weak.contains(name)) replaced.insert(name);
   return replaced;
 }
 
@@ -209,11 +238,11 @@ void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string 
   if (auto hook = first_hook(modules); !hook.empty()) plan.results = {map_of(std::move(hook))};
 }
 
-std::set<std::string> filled_hooks(linked_image const& image, std::span<fatbin const> modules)
+std::set<std::string> filled_hooks(linked_image const& image, std::span<input const> inputs)
 {
-  auto filled = replaced_functions(modules);
+  auto filled = replaced_functions(inputs);
   for (auto const& hook : image.hooks)
-    if (!hook.is_default) filled.insert(hook.name);
+    if (!hook.is_default && is_between_inputs(hook.name, inputs)) filled.insert(hook.name);
   return filled;
 }
 

@@ -11,6 +11,7 @@
 
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
 
 namespace fatlink::cli {

@@ -204,7 +204,7 @@ class plan_run {
   {
     for (auto const& images : report_.images)
       if (!images.empty())
-        report_.filled_hooks.merge(filled_hooks(*images.front(), job_.links.modules));
+        report_.filled_hooks.merge(filled_hooks(*images.front(), job_.links.inputs));
     if (job_.is_implied) no_reference_ = add_hook(job_.plan, report_.filled_hooks);
   }
 
