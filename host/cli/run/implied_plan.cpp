@@ -212,9 +212,10 @@ names replaced_functions(std::span<input const> inputs)
 
 }  // namespace
 
-launch_plan implied_plan(std::string const& name)
+launch_plan implied_plan(std::filesystem::path const& library)
 {
-  launch_plan plan{.name = name, .summary = "out[i] = f(in[i])"};
+  launch_plan plan{
+      .name = library.stem().string(), .summary = "out[i] = f(in[i])", .file = library.string()};
   plan.arguments = {
       array("in", argument_role::input),
       array("out", argument_role::output),

@@ -16,8 +16,8 @@
 
 namespace fatlink::cli {
 
-/// The plan, without its kernel. `name`: of the library.
-launch_plan implied_plan(std::string const& name);
+/// The plan, without its kernel, of the library in this file.
+launch_plan implied_plan(std::filesystem::path const& library);
 
 /// Adds, with a hook for what is computed, the launch of the kernel `requested`; if it is empty, of
 /// the library's apply_transform, or its only kernel. `modules`: those of the library first,
@@ -29,9 +29,10 @@ launch_plan implied_plan(std::string const& name);
 void add_launch(launch_plan& plan, std::span<fatbin const> modules, std::string const& requested,
                 std::size_t library_modules);
 
-/// The hooks that transforms fill in `image`, a link of `modules`, the library first; a weak
-/// function of the library that one replaces is a hook.
-std::set<std::string> filled_hooks(linked_image const& image, std::span<fatbin const> modules);
+/// The hooks that transforms fill in `image`, a link of `inputs`, the library first; a weak
+/// function of the library that one replaces is a hook, and what an input defines for itself is
+/// none.
+std::set<std::string> filled_hooks(linked_image const& image, std::span<input const> inputs);
 
 /// States that an implied plan computes what the hook does that is filled. With several hooks its
 /// kernel computes none of these functions: returns why no reference can describe the outputs; else

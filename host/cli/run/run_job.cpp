@@ -119,7 +119,7 @@ library_plan plan_of_library(std::string const& library)
 {
   auto const file = fatbin_or_default(library, k_shipped_library);
   if (auto plan = launch_plan::beside(file)) return {.plan = std::move(*plan)};
-  return {.plan = implied_plan(file.stem().string()), .is_implied = true};
+  return {.plan = implied_plan(file), .is_implied = true};
 }
 
 std::vector<std::filesystem::path> find_files(std::string const& library,
