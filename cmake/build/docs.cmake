@@ -3,7 +3,7 @@
 docs
 ----
 The target ``docs``: a site in ``<build>/docs/html``, by Doxygen: the API reference of the public headers, and as pages
-the documents of ``docs/``, the CMake functions and the manual page. It is not part of the default build. An undocumented
+the documents of ``docs/`` with their generated parts, the CMake functions and the manual page. It is not part of the default build. An undocumented
 public symbol and any other warning of Doxygen fail it. Without Doxygen or Python the target fails with a message that
 says how to install them.
 #]=======================================================================]
@@ -17,11 +17,11 @@ if(FATLINK_DOXYGEN AND Python3_EXECUTABLE)
   add_custom_target(docs
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html"
     COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_LIST_DIR}/doxygen/make_pages.py" "${PROJECT_SOURCE_DIR}"
-      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${docs_output}"
+      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${FATLINK_DOCUMENTS_DIR}" "${docs_output}"
     COMMAND "${FATLINK_DOXYGEN}" "${docs_output}/Doxyfile"
     COMMENT "Generating the site in ${docs_output}/html"
     VERBATIM)
-  add_dependencies(docs fatlink_manual)
+  add_dependencies(docs documents fatlink_manual)
 else()
   set(missing "doxygen")
   if(FATLINK_DOXYGEN)

@@ -40,8 +40,5 @@ fatlink_bundle_libraries()
 # fatlink searches this folder, but the loader does not, so other programs do not pick the libraries up.
 fatlink_bundle_cuda(DESTINATION lib/fatlink COMPONENT runtime)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/include/fatlink" TYPE INCLUDE COMPONENT development)
-if(NOT FATLINK_WHEEL)
-  include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
-endif()
 include("${CMAKE_CURRENT_LIST_DIR}/cmake_package.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/pkg_config.cmake")

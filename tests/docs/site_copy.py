@@ -20,6 +20,8 @@ class SiteCopy:
             shutil.copytree(SOURCE / path, self.folder / path, ignore=shutil.ignore_patterns("__pycache__"))
         self.manual = self.folder / "fatlink.1"
         shutil.copy(BUILD / "share/man/man1/fatlink.1", self.manual)
+        self.documents = self.folder / "documents"
+        shutil.copytree(BUILD / "share/doc/fatlink", self.documents)
         settings = (BUILD / "docs/Doxyfile").read_text()
         for path in (BUILD / "docs", SOURCE):
             settings = settings.replace(str(path), str(self.folder))
@@ -34,7 +36,8 @@ class SiteCopy:
 
     def make_pages(self):
         script = self.folder / "cmake/build/doxygen/make_pages.py"
-        return subprocess.run([sys.executable, "-B", script, self.folder, self.manual, self.folder], text=True, capture_output=True)
+        return subprocess.run([sys.executable, "-B", script, self.folder, self.manual, self.documents, self.folder], text=True,
+                              capture_output=True)
 
     def run_doxygen(self, *settings):
         """Makes the pages, and the site in html/. Further settings are lines of the Doxyfile."""

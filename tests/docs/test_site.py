@@ -81,6 +81,12 @@ class Site(unittest.TestCase):
         documents = {f"doc-{path.stem.replace('_', '-')}.html" for path in (SOURCE / "docs").glob("*.md")}
         self.assertEqual({name for name in self.pages if name.startswith("doc-")}, documents)
 
+    def test_has_the_generated_parts_of_documents(self):
+        for name, part in (("json", "files[].entries[].ident.elements.*.dtype"), ("python-reference", "gpu_count() -> int"),
+                           ("reference-device", "activemask .b32 sm_75")):
+            self.assertIn(part, words(self.pages[f"doc-{name}.html"].text))
+            self.assertNotIn("target documents", self.pages[f"doc-{name}.html"].text)
+
     def test_has_every_name_of_the_python_package(self):
         tree = ast.parse((SOURCE / "host/python/fatlink/__init__.py").read_text())
         names = next(ast.literal_eval(node.value) for node in tree.body

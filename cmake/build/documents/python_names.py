@@ -1,27 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/python_reference.md: its introduction, then the package's public names, from signatures and docstrings.
+"""The names of python_reference.md: the public names of the package `fatlink`, from signatures and docstrings.
 
-    scripts/python-docs > /tmp/reference.md && mv /tmp/reference.md docs/python_reference.md
-
-Imports host/python/fatlink, which opens the shared library only when a function of it is called: nothing must be built."""
+Imports the package, which opens the shared library only when a function of it is called: nothing must be built."""
 import inspect
-import pathlib
 import re
 import sys
 
-SOURCE = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT = SOURCE / "docs" / "python_reference.md"
-MARKER = "<!-- From here on: made by scripts/python-docs from the docstrings of host/python/fatlink. -->\n"
+import fatlink
+
 # Methods and properties for other modules of the package, which have no underscore.
 INTERNAL = {"Device.fail_after_fork", "Device.require_usable", "LiveKernel.fail_after_fork", "LiveModule.fail_after_fork",
             "LivePlan.fail_after_fork", "Plan.on", "PlanArgument.element"}
 PUBLIC_BASES = {"PlanImage": "Image"}  # what is shown of private classes
 SPECIAL = {"__bytes__": "bytes({})"}
-
-sys.dont_write_bytecode = True
-sys.path.insert(0, str(SOURCE / "host" / "python"))
-import fatlink  # noqa: E402
 
 
 def type_name(annotation):
@@ -106,7 +97,7 @@ def docstring(entry):
     text = inspect.getdoc(entry)
     if not text:
         named = entry.fget if isinstance(entry, property) else entry
-        sys.exit(f"python-docs: error: {named.__qualname__} has no docstring")
+        sys.exit(f"write_documents: error: {named.__qualname__} has no docstring")
     return text.strip()
 
 
@@ -210,23 +201,15 @@ def contents(title, names):
     return f"\n## {title}\n\n| name | |\n|---|---|\n{rows}\n"
 
 
-def main():
+def text():
+    """The part of python_reference.md that is made from the package."""
     entries = {name: getattr(fatlink, name) for name in fatlink.__all__}
     classes = [name for name, entry in entries.items() if inspect.isclass(entry)]
     errors = [name for name in classes if issubclass(entries[name], BaseException)]
     functions = [name for name, entry in entries.items() if inspect.isfunction(entry)]
-    introduction = DOCUMENT.read_text().partition(MARKER)[0]
-    if not introduction:  # the shell empties a file before the script that writes to it reads it
-        sys.exit("python-docs: error: docs/python_reference.md has no introduction; write the output to another file first, then move it")
-    print(introduction + MARKER, end="")
-    print(contents("Functions", functions) + "".join(function_text(name, entries[name]) for name in functions), end="")
     others = [name for name in classes if name not in errors]
-    print(contents("Classes", others) + "".join(class_text(name, entries[name]) for name in others), end="")
-    print(contents("Errors", errors) + "".join(class_text(name, entries[name]) for name in errors), end="")
-    for name, entry in entries.items():
-        if inspect.ismodule(entry):
-            print(module_text(name, entry), end="")
-
-
-if __name__ == "__main__":
-    main()
+    parts = [contents("Functions", functions), *(function_text(name, entries[name]) for name in functions)]
+    for title, names in (("Classes", others), ("Errors", errors)):
+        parts += [contents(title, names), *(class_text(name, entries[name]) for name in names)]
+    parts += [module_text(name, entry) for name, entry in entries.items() if inspect.ismodule(entry)]
+    return "".join(parts).lstrip("\n")
