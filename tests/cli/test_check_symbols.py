@@ -356,7 +356,7 @@ class ForeignPtx(SymbolsTest):
         self.link("apply_transform", transform, mode="ptx")
         done = self.fatlink("run", "--no-cache", "--device", "cpu", "--mode", "ptx", "--transform", transform,
                             "--elements", "32", "--print", "1")
-        self.assertRegex(done.stdout, r"(?m)^ *0 +0\.25 +0\.125")
+        self.assertRegex(done.stdout, r"(?m)^  out\[0\]  in 0\.25  ptx 0\.125")
 
     def test_for_old_targets(self):
         for target in ("sm_20", "sm_21", "sm_62", "sm_72", "sm_82"):
