@@ -168,13 +168,13 @@ std::string first_hook(std::span<fatbin const> modules)
   return {};
 }
 
-using names = std::set<std::string>;
+using function_names = std::set<std::string>;
 
 /// The functions in the given lists of every module of `file`.
-names names_in(input const& file,
-               std::initializer_list<std::vector<ptx_function> ptx_interface::*> lists)
+function_names names_in(input const& file,
+                        std::initializer_list<std::vector<ptx_function> ptx_interface::*> lists)
 {
-  names found;
+  function_names found;
   for (auto const& module : file.modules())
     for (auto const list : lists)
       for (auto const& function : detail::interface_of_any(module).*list)
@@ -200,10 +200,10 @@ bool is_between_inputs(std::string const& name, std::span<input const> inputs)
 }
 
 /// The weak functions of the library, the first input, that another one defines.
-names replaced_functions(std::span<input const> inputs)
+function_names replaced_functions(std::span<input const> inputs)
 {
   auto const weak = names_in(inputs.front(), {&ptx_interface::weak});
-  names replaced;
+  function_names replaced;
   for (auto const& transform : inputs.subspan(1))
     for (auto const& name : names_in(transform, {&ptx_interface::definitions}))
       if (weak.contains(name)) replaced.insert(name);
