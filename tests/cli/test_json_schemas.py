@@ -16,12 +16,11 @@ from program_help import all_verbs, file_of, options_of
 
 RELU = SHARE / "relu_poly.fatbin"
 WITH_JSON = [verb for verb in all_verbs() if "--json" in options_of(verb)]
-# Fields that take two modes with different results, sass mode (a GPU), or a machine without muParser.
+# Fields that take two modes with different results, or sass mode (a GPU).
 UNSEEN = {"run": {"run.results.sass", "run.first_disagreement", *(f"run.first_disagreement.{name}" for name in
                                               ("index", "input", "actual", "expected", "failures"))},
           "run-devices": {"run-devices.results.sass", "run-devices.first_disagreement", *(f"run-devices.first_disagreement.{name}" for name in
-                                                              ("index", "input", "actual", "expected", "failures"))},
-          "doctor": {"doctor.expressions.reason", "doctor.expressions.hint"}}
+                                                              ("index", "input", "actual", "expected", "failures"))}}
 # Those of links in two steps take nvJitLink 13.3.
 TWO_STEPS = {f"bench.two_steps.{name}" for name in ("emit", "step_ms", "last_ms")}
 ON_A_GPU = {"bench": r"bench\.(device|kernels)\.", "run": r"run\.modes\.resources$",

@@ -11,7 +11,7 @@
 #include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 namespace {
 
 using opcode = formula::operation;
@@ -372,4 +372,4 @@ std::int64_t formula::run(std::int64_t const* values) const
   return stack[0];
 }
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

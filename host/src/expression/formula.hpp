@@ -16,7 +16,7 @@
 
 #include "expression/words.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 
 /// What a name in a formula stands for.
 struct formula_symbol {
@@ -96,4 +96,4 @@ class formula {
   std::vector<std::size_t> uses_ = {};
 };
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

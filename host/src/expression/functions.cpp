@@ -7,7 +7,7 @@
 
 #include "util/bytes/half_float.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 namespace {
 
 using code = expression_code;
@@ -131,7 +131,7 @@ expression_function const* find_function(std::string_view name, expression_use u
   return place;
 }
 
-std::vector<std::string> function_names(expression_use use)
+std::vector<std::string> list_functions(expression_use use)
 {
   std::vector<std::string> names;
   for (auto const& function : k_functions)
@@ -139,4 +139,4 @@ std::vector<std::string> function_names(expression_use use)
   return names;
 }
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operators and functions of the expression language. docs/expressions.md lists the functions;
-// unit.ExpressionFunctions compares the list with this table. Threads: no shared state.
+// docs.test_expressions compares the list with this table. Threads: no shared state.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 
 /// Where an expression is.
 enum class expression_use : std::uint8_t {
@@ -70,6 +70,6 @@ std::span<expression_function const> expression_functions() noexcept;
 expression_function const* find_function(std::string_view name, expression_use use) noexcept;
 
 /// The names of the functions that expressions of this use may call, sorted.
-std::vector<std::string> function_names(expression_use use);
+std::vector<std::string> list_functions(expression_use use);
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

@@ -11,7 +11,7 @@
 #include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 namespace {
 
 using code = expression_code;
@@ -510,4 +510,4 @@ expression_program::expression_program(expression_syntax const& syntax,
   program_compiler(syntax, variables, capacity, *this).compile();
 }
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

@@ -23,7 +23,7 @@
 
 #include "expression/syntax.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 
 __extension__ using int128 = __int128;
 __extension__ using uint128 = unsigned __int128;
@@ -85,4 +85,4 @@ class expression_program {
   std::vector<std::unique_ptr<int128[]>> own_wholes_ = {};
 };
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

@@ -11,7 +11,7 @@
 #include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 namespace {
 
 using code = expression_code;
@@ -37,10 +37,12 @@ constexpr std::array k_products{operator_word{"*", code::multiply},
 [[noreturn]] void fail_unknown_function(std::string_view name, std::size_t place,
                                         expression_use use)
 {
-  auto const known = function_names(use);
-  auto const similar = nearest(known, name);
+  auto known = list_functions(use);
   std::string list;
   for (auto const& each : known) list += (list.empty() ? "" : ", ") + each;
+  std::ranges::stable_sort(known, {},
+                           &std::string::size);  // of two that are as similar the shorter
+  auto const similar = nearest(known, name);
   throw expression_error(
       detail::format("unknown function {} at character {}", printable_line(name), place),
       similar.empty() ? "the functions are " + list : detail::format("did you mean {}?", similar));
@@ -285,4 +287,4 @@ unsigned operand_count(syntax_node const& node) noexcept
   }
 }
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

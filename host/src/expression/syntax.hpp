@@ -28,7 +28,7 @@
 
 #include "expression/functions.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 
 struct syntax_node {
   expression_code code = expression_code::number;
@@ -73,4 +73,4 @@ std::string_view base_of(std::string_view name) noexcept;
 /// between operands.
 unsigned operand_count(syntax_node const& node) noexcept;
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

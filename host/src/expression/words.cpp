@@ -8,7 +8,7 @@
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 namespace {
 
 constexpr char const* k_shorter = R"(shorten it; in a launch plan "let" names parts of a formula)";
@@ -166,4 +166,4 @@ nesting_level::nesting_level(unsigned& depth) : depth_(depth)
   ++depth_;
 }
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace fatlink::detail::language {
+namespace fatlink::detail {
 
 /// What is wrong with an expression, without the place of it: callers add the file and the path
 /// within the JSON. Never leaves the library.
@@ -25,8 +25,14 @@ class expression_error : public std::runtime_error {
   {
   }
 
-  /// The remedy.
+  /// The remedy; may be empty.
   [[nodiscard]] std::string const& hint() const noexcept { return hint_; }
+  /// The remedy, then one for all errors: "did you mean sin? write an expression in x".
+  [[nodiscard]] std::string hint_with(std::string const& general) const
+  {
+    if (hint_.empty()) return general;
+    return hint_ + (hint_.ends_with('?') ? " " : "; ") + general;
+  }
 
  private:
   std::string hint_;
@@ -93,4 +99,4 @@ class nesting_level {
   unsigned& depth_;
 };
 
-}  // namespace fatlink::detail::language
+}  // namespace fatlink::detail
