@@ -22,7 +22,7 @@ include_guard(GLOBAL)
 option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by one" OFF)
 
 # Groups of the library and of the program. Each has a pattern of paths relative to host/.
-set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device plan verification live c_interface
+set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device expression plan verification live c_interface
   ptx machine decode execution memory floats conversions instructions)
 set(FATLINK_PROGRAM_GROUPS verbs run tools)
 set(_group_base "src/([^/]+$|util/)")

@@ -29,10 +29,8 @@ the shared library, and the kernel apply_transform."
   PROVIDES_CONTRACTS ${runtime_contracts}
   ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works with this archive only
   SBOM ${runtime_sbom}
-  # muParser and nvJitLink are opened with dlopen; the vendor's package repository has nvJitLink.
-  DEB_DEPENDS libmuparser2v5
+  # nvJitLink is opened with dlopen; the vendor's package repository has nvJitLink.
   DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
-  RPM_REQUIRES "libmuparser.so.2()(64bit)"
   RPM_RECOMMENDS fatlink-transforms libnvjitlink-13-0)
 
 include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")

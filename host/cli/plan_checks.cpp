@@ -85,11 +85,7 @@ try {
   auto const bound =
       detail::bind_types(stated.plan, detail::elements_of(stated.all, stated.inputs));
   auto findings = judge_types(bound, stated);
-  try {
-    append(findings, detail::check_references(bound, stated.references));
-  } catch (unavailable_error const&) {  // muParser
-    return findings;
-  }
+  append(findings, detail::check_references(bound, stated.references));
   return findings;
 } catch (usage_error const& cause) {
   return {unbound_types(cause)};

@@ -31,7 +31,7 @@ std::vector<stated_plan> read_plans(std::vector<input> const& files,
 
 /// What the transforms state that they compute, compared with "computes": plan-mismatch, and
 /// element-mismatch where their elements have different types (errors) or no type is known of them
-/// (a warning). Without muParser, types only.
+/// (a warning).
 std::vector<finding> judge_references(stated_plan const& stated);
 
 /// As judge_references, and whether the plan fits the kernels. @throws format_error an entry is

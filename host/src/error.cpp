@@ -78,7 +78,6 @@ constexpr std::array k_codes{
     named_code{error_code::driver_unavailable, "driver-unavailable"},
     named_code{error_code::gpu_unavailable, "gpu-unavailable"},
     named_code{error_code::needs_gpu, "needs-gpu"},
-    named_code{error_code::muparser_unavailable, "muparser-unavailable"},
     named_code{error_code::start_up_failed, "start-up-failed"},
     named_code{error_code::unknown_kernel, "unknown-kernel"},
     named_code{error_code::unknown_variable, "unknown-variable"},

@@ -315,9 +315,9 @@ exec {NVCC} "${{words[@]}}"
 
 class Configuration(unittest.TestCase):
     def test_a_missing_dependency_stops_it_with_the_packages_name(self):
-        folder = tempfile.mkdtemp(prefix="fatlink-cmake-")  # of all four, so that the compiler is tested once
+        folder = tempfile.mkdtemp(prefix="fatlink-cmake-")  # of all three, so that the compiler is tested once
         self.addCleanup(shutil.rmtree, folder)
-        for package, debian in (("muparser", "libmuparser-dev"), ("CLI11", "libcli11-dev"),
+        for package, debian in (("CLI11", "libcli11-dev"),
                                 ("nlohmann_json", "nlohmann-json3-dev"), ("CUDAToolkit", "CUDA Toolkit 13")):
             with self.subTest(package=package):
                 done = subprocess.run([CMAKE, "-S", SOURCE, "-B", folder, "-UCMAKE_DISABLE_FIND_PACKAGE_*",

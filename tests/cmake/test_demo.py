@@ -37,7 +37,7 @@ class Packages(unittest.TestCase):
 
     def test_for_the_demo_lack_those_of_tests(self):
         demo = self.packages("--demo")
-        self.assertTrue({"libcli11-dev", "libfmt-dev", "libmuparser-dev", "nettle-dev"} <= demo, demo)
+        self.assertTrue({"libcli11-dev", "libfmt-dev", "nettle-dev"} <= demo, demo)
         self.assertTrue(demo.isdisjoint({"libgtest-dev", "libgmock-dev", "libbenchmark-dev"}), demo)
 
     def test_for_a_build_have_those_of_tests(self):

@@ -8,17 +8,13 @@ import unittest
 
 from bundle_case import BUILD, CMAKE, LICENCE, SOURCE, TOOLKIT, Bundle, digest
 
-LIBRARIES = ["libgomp.so.1", "liblz4.so.1", "libmuparser.so.2", "libnettle.so.8", "libzstd.so.1"]
+LIBRARIES = ["liblz4.so.1", "libnettle.so.8", "libzstd.so.1"]
 PROGRAM = """
-#include <dlfcn.h>
 #include <lz4.h>
 #include <nettle/version.h>
-#include <stdio.h>
 #include <zstd.h>
 int main(void)
 {
-  void* parser = dlopen("libmuparser.so.2", RTLD_NOW | RTLD_LOCAL);
-  if (parser == NULL) return puts(dlerror()), 1;
   return ZSTD_versionNumber() + LZ4_versionNumber() + nettle_version_major() > 0 ? 0 : 2;
 }
 """
@@ -35,15 +31,12 @@ project(outsider LANGUAGES C CXX)
 include(GNUInstallDirs)
 include("{SOURCE}/cmake/build/dependencies.cmake")
 include("{SOURCE}/cmake/build/bundle/bundle_libraries.cmake")
-if(MUPARSER)
-  set_target_properties(muparser::muparser PROPERTIES IMPORTED_LOCATION_NONE "${{MUPARSER}}")
-endif()
 add_executable(fatlink_program program.c)
 add_executable(fatlink_linkd program.c)
 add_library(fatlink_shared SHARED program.c)
 foreach(target IN ITEMS fatlink_program fatlink_linkd fatlink_shared)
   target_link_libraries(${{target}} PRIVATE
-    -Wl,--no-as-needed PkgConfig::libzstd PkgConfig::liblz4 PkgConfig::nettle ${{CMAKE_DL_LIBS}})
+    -Wl,--no-as-needed PkgConfig::libzstd PkgConfig::liblz4 PkgConfig::nettle)
 endforeach()
 install(TARGETS fatlink_program fatlink_shared COMPONENT runtime)
 install(TARGETS fatlink_linkd RUNTIME DESTINATION libexec COMPONENT runtime)
@@ -101,11 +94,6 @@ message(STATUS "licences: ${{licenses}}")
             self.assertIn("/" + library.replace(".", "[.]") + "$=", self.said)
         self.assertNotIn("NOASSERTION", self.said.replace("/licenses/common-licenses/=NOASSERTION", ""))
         self.assertIn("GNU LESSER GENERAL PUBLIC LICENSE", (licences / "common-licenses/LGPL").read_text())
-        self.assertIn("Redistribution and use", (licences / "muParser.txt").read_text())
-
-    def test_a_muparser_that_is_no_shared_library(self):
-        self.assert_refused("muParser, which is opened at run time, is not a shared library here: /x/libmuparser.a.",
-                            *self.configure("-DFATLINK_BUNDLE_LIBRARIES=ON", "-DMUPARSER=/x/libmuparser.a"))
 
     def test_misuse(self):
         command = self.configure()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/formula.hpp"
+#include "expression/formula.hpp"
 
 #include <gmock/gmock.h>
 
@@ -35,7 +35,7 @@ void expect_failure(std::string const& text, std::string const& cause, std::stri
   try {
     evaluate_formula(text, n, k);
     ADD_FAILURE() << text << ": no error; expected one that says: " << cause;
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     EXPECT_THAT(error.what(), testing::HasSubstr(cause)) << text;
     EXPECT_THAT(error.hint(), testing::HasSubstr(hint)) << text;
     EXPECT_FALSE(error.hint().empty()) << text;
@@ -88,6 +88,24 @@ TEST(Formula, EvaluatesOnlyTheBranchThatIsTaken)
   EXPECT_EQ(evaluate_formula("k == 0 ? 0 : n / k", 7, 2), 3);
   EXPECT_EQ(evaluate_formula("n < 1 ? 10 : n < 2 ? 20 : 30", 1), 20);
   EXPECT_EQ(evaluate_formula("1 + (n ? 2 : 3)", 0), 4);
+}
+
+TEST(Formula, EvaluatesTheRightOfAndAndOrOnlyIfTheResultDependsOnIt)
+{
+  EXPECT_EQ(evaluate_formula("k != 0 && n / k > 2", 7, 0), 0);
+  EXPECT_EQ(evaluate_formula("k != 0 && n / k > 2", 7, 2), 1);
+  EXPECT_EQ(evaluate_formula("k == 0 || n / k > 2", 7, 0), 1);
+  EXPECT_EQ(evaluate_formula("k == 0 || n / k > 2", 7, 3), 0);
+  EXPECT_EQ(evaluate_formula("1 + (n && k || !n) * 2", 5, 6), 3);
+  expect_failure("n && n / k", "division by zero", "", 7);
+}
+
+TEST(Formula, HasTheFunctionsOfIntegers)
+{
+  EXPECT_EQ(evaluate_formula("abs(-n) + sum(n, k, 1)", 5, 2), 13);
+  EXPECT_EQ(evaluate_formula("bit_and(n, 6) + bit_or(n, 8) + bit_xor(n, 1)", 5), 4 + 13 + 4);
+  expect_failure("abs(n)", "overflows 64 bits", "", k_smallest);
+  expect_failure("n ^ 2", "'^' at character 3 is not an operator of integers", "n * n");
 }
 
 TEST(Formula, TakesTheSmallestAndTheLargestOfAnyNumber)
@@ -146,6 +164,7 @@ TEST(Formula, RefusesUnknownNamesWithTheMostSimilar)
   expect_failure("occupancy(x)", "unknown name occupancy(x)", "the kernel of a launch");
   expect_failure("sizeof(blob)", "unknown name sizeof(blob)", "an argument or a type");
   expect_failure("x", "unknown name x", "use a size");
+  expect_failure("sqrt(n)", "unknown function sqrt at character 1", "the functions are");
   expect_failure("maxx(1, 2)", "unknown function maxx at character 1", "did you mean max?");
   expect_failure("f(1)", "unknown function f", "the functions are");
 }
@@ -162,6 +181,7 @@ TEST(Formula, RefusesTextThatIsNoFormula)
   expect_failure("ceil(n)", "ceil at character 1 has no division", "ceil(a / b)");
   expect_failure("ceil(1 + n / 2)", "ceil at character 1 has no division");
   expect_failure("1e6", "'1e6' at character 1 is not a whole number", "decimal digits");
+  expect_failure("n * 1.5", "'1.5' at character 5 is not a whole number", "decimal digits");
   expect_failure("n & 1", "expected the end at character 3; found '&'");
   expect_failure("µ", "found 'µ'");
 }

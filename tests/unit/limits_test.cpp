@@ -14,7 +14,6 @@
 #include "preflight/interface_queries.hpp"
 #include "ptx/parser.hpp"
 #include "test_scale.hpp"
-#include "verification/expression.hpp"
 
 using namespace fatlink;
 
@@ -236,27 +235,6 @@ TEST(Limits, OfIdentNesting)
   // {"fatlink":1,"a":[[[…]]]}
   EXPECT_TRUE(parse_ident("eyJmYXRsaW5rIjoxLCJhIjpb" + std::string("W1tb") + "XV1d" + "XSB9"));
   EXPECT_FALSE(parse_ident("eyJmYXRsaW5rIjoxLCJhIjpb" + deep + repeated("XV1d", 32) + "XSB9"));
-}
-
-TEST(Limits, OfExpressions)
-{
-  EXPECT_EQ(detail::expression(std::string(64, '(') + "x" + std::string(64, ')')).evaluate(2), 2);
-  auto const failure = [](std::string const& text) -> std::string {
-    try {
-      return std::to_string(detail::expression(text).evaluate(1));
-    } catch (detail::expression_error const& failed) {
-      return failed.what();
-    }
-  };
-  EXPECT_EQ(failure(std::string(65, '(') + "x" + std::string(65, ')')),
-            "parentheses nested deeper than 64, the limit");
-  EXPECT_EQ(failure("x" + repeated("+x", 2048)),
-            "an expression of 4097 characters, above 4096, the limit");
-  EXPECT_EQ(failure("x + " + std::string(1400, 'y')).substr(0, 22), "Unexpected token \"yyyy");
-  // muParser would write its message behind the end of an array.
-  EXPECT_EQ(failure("x + " + std::string(4000, 'y')), "error 1 of muParser at position 4");
-  detail::named_value const named{std::string(4000, 'n') + '*', nullptr};
-  EXPECT_THROW(detail::expression("1", {&named, 1}), detail::expression_error);
 }
 
 TEST(Limits, OfDemangledTypes)

@@ -104,6 +104,9 @@ TEST(PlanReference, RefusesReferencesThatDoNotFitTheTypes)
   refuse(hook_of("f", {"a", "b"}, "a"), in,
          "has 2 parameters, and the plan's \"computes\" passes 1");
   refuse(hook_of("f", {"x"}, "x"), in, "x is a struct or a complex number");
+  refuse(hook_of("f", {"x"}, "x.value % 2"), in,
+         "\"x.value % 2\": % at character 9 takes integers, not floating-point numbers");
+  refuse(hook_of("f", {"x"}, "x.value + y"), in, "\"x.value + y\": unknown name y at character 11");
   refuse(hook_of("f", {"x"}, "x.vaule"), in, "x.vaule does not exist");
   refuse(hook_of("f", {"x"}, "x.value"), pairs, "states one expression for a result of several");
   refuse({.hook = "f", .parameters = {"x"}, .result = {{"value", "x.value"}}}, pairs,

@@ -45,7 +45,7 @@ class Contents(WheelCase):
     def test_has_the_files_of_an_installation(self):
         short = ".".join(self.version.split(".")[:2])
         for name in (*PROGRAMS, "fatlink/__init__.py", "fatlink/__main__.py", f"fatlink/lib/libfatlink.so.{short}",
-                     "fatlink/lib/libmuparser.so.2", "fatlink/include/fatlink/linker.hpp",
+                     "fatlink/lib/libnettle.so.8", "fatlink/include/fatlink/linker.hpp",
                      "fatlink/include/fatlink/fatlink.h", "fatlink/lib/cmake/fatlink/fatlinkConfig.cmake",
                      "fatlink/share/fatlink/apply_transform.fatbin", "fatlink/share/fatlink/relu_poly.fatbin",
                      "fatlink/share/fatlink/reduce_4.json", "fatlink/share/fatlink/contracts/apply_transform.cmake",

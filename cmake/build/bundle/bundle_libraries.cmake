@@ -12,13 +12,13 @@ with their licences, and sets the run path of the binaries.
 ``FATLINK_BUNDLE_LICENSES``
   Cache variable: a folder with one licence text ``<soname>`` per library whose licence the system's packages lack.
 
-Bundled: the libraries that fatlink links (zstd, lz4, nettle), that it opens with dlopen (muParser), and their
-dependencies (libgomp, for muParser). Not bundled: the C and C++ runtimes, which the base systems of Debian and Ubuntu
-have; those of the target machine must be at least as new as those of the build machine.
+Bundled: the libraries that fatlink links (zstd, lz4, nettle) and their dependencies. Not bundled: the C and C++
+runtimes, which the base systems of Debian and Ubuntu have; those of the target machine must be at least as new as those
+of the build machine.
 
 Installs to ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences that
 it refers to, and ``SOURCES.txt``, which names the source packages: a distributor of the archive must offer the
-sources of nettle and libgomp. Appends to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
+sources of nettle. Appends to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
 ``LICENSES`` of ``fatlink_write_sbom``. Arguments, and a library without a licence text, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
@@ -38,13 +38,7 @@ function(fatlink_bundle_libraries)
   if(NOT FATLINK_BUNDLE_LIBRARIES)
     return()
   endif()
-  get_target_property(muparser muparser::muparser LOCATION)
-  if(NOT muparser MATCHES "\\.so")
-    message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: muParser, which is opened at run time, is not a "
-      "shared library here: ${muparser}. Install libmuparser-dev.")
-  endif()
-  _fatlink_bundled_files(
-    "${libzstd_LINK_LIBRARIES};${liblz4_LINK_LIBRARIES};${nettle_LINK_LIBRARIES};${muparser}" files)
+  _fatlink_bundled_files("${libzstd_LINK_LIBRARIES};${liblz4_LINK_LIBRARIES};${nettle_LINK_LIBRARIES}" files)
   set(sources "")
   foreach(file IN LISTS files)
     fatlink_read_elf("${file}" SONAME soname NEEDED needed)
@@ -57,11 +51,9 @@ function(fatlink_bundle_libraries)
     set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/${expression}$=${license}")
   endforeach()
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/bundled/SOURCES.txt" CONTENT "${sources}" @ONLY)
-  _fatlink_muparser_license("${CMAKE_CURRENT_BINARY_DIR}/bundled/muParser.txt")
   install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bundled/"
     DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/fatlink-runtime/licenses" COMPONENT runtime)
-  set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES
-    "/licenses/common-licenses/=NOASSERTION" "/licenses/muParser[.]txt$=BSD-2-Clause")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/licenses/common-licenses/=NOASSERTION")
   fatlink_run_path(fatlink_program "${CMAKE_INSTALL_BINDIR}")
   fatlink_run_path(fatlink_linkd "${CMAKE_INSTALL_LIBEXECDIR}")
   fatlink_run_path(fatlink_shared "${CMAKE_INSTALL_LIBDIR}")
@@ -87,18 +79,6 @@ function(_fatlink_bundled_files libraries out)
     endforeach()
   endwhile()
   set(${out} "${files}" PARENT_SCOPE)
-endfunction()
-
-# Writes the licence from muParser's sources. Since version 2.3 Debian's copyright file states an older one.
-function(_fatlink_muparser_license output)
-  get_target_property(folders muparser::muparser INTERFACE_INCLUDE_DIRECTORIES)
-  find_file(header muParserDLL.h PATHS ${folders} NO_CACHE)
-  if(header)
-    file(READ "${header}" text LIMIT 4096)
-    string(FIND "${text}" "*/" end)
-    string(SUBSTRING "${text}" 0 ${end} text)
-    file(WRITE "${output}" "${text}*/\n")
-  endif()
 endfunction()
 
 # The file of a dependency of `library`; empty for glibc and gcc's runtime, which must match the system's loader.

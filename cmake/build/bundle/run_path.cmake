@@ -6,7 +6,7 @@ Makes a target search the install tree's library folder for shared libraries, al
 
   fatlink_run_path(<target> <install folder>)
 
-The path is a DT_RPATH: unlike a DT_RUNPATH it also applies to the dependencies of muParser, and it is searched before
+The path is a DT_RPATH: unlike a DT_RUNPATH it also applies to the dependencies of bundled libraries, and it is searched before
 ``LD_LIBRARY_PATH``. The binaries of the build tree have the same path, so installation does not edit them.
 #]=======================================================================]
 include_guard(GLOBAL)

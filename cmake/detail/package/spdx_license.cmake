@@ -6,8 +6,7 @@ Gives the SPDX expression of the licence of a dependency of fatlink.
 
   fatlink_spdx_license(<name or soname> <out-var>)
 
-``NOASSERTION`` for an unknown dependency. muParser's licence is that of its sources; Debian's copyright file states
-an older one.
+``NOASSERTION`` for an unknown dependency.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -18,13 +17,13 @@ function(fatlink_spdx_license name out)
   set(license NOASSERTION)
   if(name MATCHES "^(zstd|libzstd\\.so.*|CLI11|googletest)$")
     set(license BSD-3-Clause)
-  elseif(name MATCHES "^(lz4|liblz4\\.so.*|muParser|libmuparser\\.so.*)$")
+  elseif(name MATCHES "^(lz4|liblz4\\.so.*)$")
     set(license BSD-2-Clause)
   elseif(name MATCHES "^(nettle|libnettle\\.so.*)$")
     set(license "LGPL-3.0-or-later OR GPL-2.0-or-later")
   elseif(name MATCHES "^(fmt|nlohmann-json)$")
     set(license MIT)
-  elseif(name MATCHES "^(libstdc\\+\\+|libgcc|libgomp|libgomp\\.so.*)$")
+  elseif(name MATCHES "^(libstdc\\+\\+|libgcc)$")
     set(license "GPL-3.0-or-later WITH GCC-exception-3.1")
   elseif(name STREQUAL "glibc")
     set(license LGPL-2.1-or-later)

@@ -87,11 +87,12 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   auto const modules = job.modules(detail::newest_target());
   auto const& kernels = job.flags.options.kernels;
   if (is_implied) add_launch(plan, modules, kernels.empty() ? std::string() : kernels.front(), 1);
-  check_inputs({.inputs = job.inputs,
-                .modules = modules,
-                .modes = job.modes,
-                .launched = plan.kernels(),
-                .flags = job.flags});
+  if (is_implied)  // its kernel may be in no input
+    check_inputs({.inputs = job.inputs,
+                  .modules = modules,
+                  .modes = job.modes,
+                  .launched = plan.kernels(),
+                  .flags = job.flags});
   auto bound = bind_plan(std::move(plan), job.inputs, modules);
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);

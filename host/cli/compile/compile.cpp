@@ -82,13 +82,10 @@ void print_compiled(compiled_source const& compiled, compile_arguments const& ar
 
 /// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
 /// @throws file_error it is not one of `code`.
-void check_sidecar(compiled_source& compiled, std::string const& file)
-try {
+void check_sidecar(compiled_source const& compiled, std::string const& file)
+{
   if (auto const sidecar = detail::find_sidecar(file))
     check_build(compiled.code, {.reference = *sidecar, .allows_digest = true});
-} catch (unavailable_error const& missing) {  // muParser
-  compiled.warnings.push_back(
-      fmt::format("{}: its reference was not checked: {}", file, missing.details().message));
 }
 
 /// Of what the sidecar of `file` states, what does not fit the plans of installed libraries that

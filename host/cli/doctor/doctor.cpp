@@ -14,9 +14,7 @@
 #include "fatlink/device.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
-#include "fatlink/reference.hpp"
 #include "installed.hpp"
-#include "use_options.hpp"
 #include "util/files/path_lookup.hpp"
 #include "verbs.hpp"
 
@@ -51,19 +49,6 @@ nlohmann::json examine_gpus()
                     {"memory_bytes", gpu.memory_bytes},
                     {"multiprocessors", gpu.multiprocessors}});
   return json;
-}
-
-/// Whether references can be evaluated, which requires muParser.
-nlohmann::json examine_expressions()
-try {
-  reference identity;
-  identity.expression = "x";
-  (void)identity.evaluator();
-  return {{"found", true}};
-} catch (unavailable_error const& missing) {
-  return {{"found", false},
-          {"reason", missing.details().message},
-          {"hint", use_options(missing.details())}};
 }
 
 nlohmann::json examine_cache()
@@ -161,7 +146,6 @@ void add_doctor(CLI::App& app, int& exit_status)
                           {"libnvvm", examine_libnvvm()},
                           {"driver", examine_driver()},
                           {"gpus", examine_gpus()},
-                          {"expressions", examine_expressions()},
                           {"cache", examine_cache()},
                           {"search_path", examine_search_path()}};
     auto const verdicts = check_machine(report);

@@ -100,7 +100,6 @@ enum class error_code {
   driver_unavailable,     ///< the CUDA driver cannot be opened
   gpu_unavailable,        ///< there is no such GPU
   needs_gpu,              ///< an input that only a GPU runs, on the reference device
-  muparser_unavailable,   ///< muParser, which evaluates references, cannot be opened
   start_up_failed,        ///< a process that bench times failed
   // devices
   unknown_kernel,       ///< no kernel of this name in the image

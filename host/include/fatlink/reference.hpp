@@ -3,10 +3,8 @@
 // beside its fatbin):
 //   {"name": "relu_poly", "summary": "max(0, x² + 3x − 1)", "hook": "user_transform",
 //    "reference": "max(0, x*x + 3*x - 1)", "tolerance_ulp": 4}
-// The expression is in x, evaluated in double with muParser and its functions, and pi, pow, exp2,
-// expm1, log1p, cbrt, hypot, atan2, erf, erfc, lgamma, tgamma, fma, fmod, remainder, signbit,
-// floor, ceil, trunc, round, and f32, f16, bf16, which round to the nearest value of that type.
-// min and max of a NaN are NaN. A tolerance is at most 2^20 ulp: a larger one would accept any
+// The expression is in x, evaluated in double; docs/expressions.md describes the language and its
+// functions. min and max of a NaN are NaN. A tolerance is at most 2^20 ulp: a larger one would accept any
 // result. Threads: a reference is a value; each evaluator() is used by one thread at a time.
 #pragma once
 
@@ -40,6 +38,7 @@ struct reference {
   static std::optional<reference> beside(std::filesystem::path const& file);
 
   /// A function that sets expected[i] = f(values[i]); for one thread at a time.
+  /// @throws file_error the expression cannot be evaluated; read() finds that.
   [[nodiscard]] std::function<void(std::span<float const> values, std::span<double> expected)>
   evaluator() const;
 };

@@ -44,7 +44,7 @@ class constant_check {
   void check(formula const& each, std::string const& path, Check const& check_value) const
   try {
     if (is_constant(each)) check_value(each.evaluate(values_.data()));
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     fail_formula(formulas_.plan.file, path, each.text(), error);
   }
 
@@ -85,7 +85,7 @@ class constant_check {
       block.at(i) = static_cast<unsigned>(extent.evaluate(values_.data()));
     }
     check_block_threads(block);
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     fail_plan(formulas_.plan.file, detail::format("launches[{}].block", index), error.what(),
               error.hint());
   }

@@ -11,12 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "expression/program.hpp"
 #include "fatlink/element_type.hpp"
 
 namespace fatlink::detail {
-
-__extension__ using int128 = __int128;
-__extension__ using uint128 = unsigned __int128;
 
 /// One number of an element.
 struct component {

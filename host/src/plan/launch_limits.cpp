@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/launch_limits.hpp"
 
-#include "plan/formula_error.hpp"
+#include "expression/words.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -18,7 +18,7 @@ constexpr std::int64_t k_most_shared_bytes = 0x7FFFFFFF;
 unsigned check_grid(std::int64_t blocks, std::size_t dimension)
 {
   if (blocks < 0 || blocks > k_most_blocks.at(dimension))
-    throw formula_error(
+    throw expression_error(
         detail::format("a grid has 0 to {} blocks in {}, not {}", k_most_blocks.at(dimension),
                        k_dimensions.at(dimension), blocks),
         "compute the grid from sizes that are not negative; let each block do more than one part");
@@ -28,7 +28,7 @@ unsigned check_grid(std::int64_t blocks, std::size_t dimension)
 unsigned check_block(std::int64_t threads, std::size_t dimension)
 {
   if (threads < 1 || threads > k_most_threads.at(dimension))
-    throw formula_error(
+    throw expression_error(
         detail::format("a block has 1 to {} threads in {}, not {}", k_most_threads.at(dimension),
                        k_dimensions.at(dimension), threads),
         "use more blocks of fewer threads");
@@ -39,25 +39,27 @@ void check_block_threads(std::array<unsigned, 3> const& block)
 {
   auto const threads = std::uint64_t{block[0]} * block[1] * block[2];
   if (threads > k_most_block_threads)
-    throw formula_error(detail::format("a block has at most {} threads, not {} x {} x {} = {}",
-                                       k_most_block_threads, block[0], block[1], block[2], threads),
-                        "use more blocks of fewer threads");
+    throw expression_error(
+        detail::format("a block has at most {} threads, not {} x {} x {} = {}",
+                       k_most_block_threads, block[0], block[1], block[2], threads),
+        "use more blocks of fewer threads");
 }
 
 std::size_t check_shared_bytes(std::int64_t bytes)
 {
   if (bytes < 0 || bytes > k_most_shared_bytes)
-    throw formula_error(detail::format("a block has 0 to {} bytes of dynamic shared memory, not {}",
-                                       k_most_shared_bytes, bytes),
-                        "use less shared memory; kernel_attributes states what a kernel can have");
+    throw expression_error(
+        detail::format("a block has 0 to {} bytes of dynamic shared memory, not {}",
+                       k_most_shared_bytes, bytes),
+        "use less shared memory; kernel_attributes states what a kernel can have");
   return static_cast<std::size_t>(bytes);
 }
 
 std::size_t check_extent(std::int64_t count)
 {
   if (count < 0)
-    throw formula_error(detail::format("an array cannot have {} elements", count),
-                        "compute it from sizes that are large enough");
+    throw expression_error(detail::format("an array cannot have {} elements", count),
+                           "compute it from sizes that are large enough");
   return static_cast<std::size_t>(count);
 }
 
@@ -79,8 +81,8 @@ bool fits(std::int64_t value, element_type const& type) noexcept
 void check_fits(std::int64_t value, element_type const& type)
 {
   if (!fits(value, type))
-    throw formula_error(detail::format("{} is out of the range of {}", value, to_string(type)),
-                        "pass it as a larger type that the kernel takes, or use smaller sizes");
+    throw expression_error(detail::format("{} is out of the range of {}", value, to_string(type)),
+                           "pass it as a larger type that the kernel takes, or use smaller sizes");
 }
 
 }  // namespace fatlink::detail

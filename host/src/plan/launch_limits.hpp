@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ranges of what formulas of a plan compute. Source: CUDA C++ Programming Guide 13.0,
 // "Technical Specifications per Compute Capability", the same for all architectures that CUDA 13
-// supports. Threads: no shared state. Each function throws formula_error for a value out of range.
+// supports. Threads: no shared state. Each function throws expression_error for a value out of
+// range.
 #pragma once
 
 #include <array>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "plan/formula.hpp"
+#include "expression/formula.hpp"
 #include "plan/launch_limits.hpp"
 #include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
@@ -40,8 +40,8 @@ void check_length(launch_plan const& plan, plan_argument const& output)
     return operands[index]->role == argument_role::output;
   });
   if (!uses_output)
-    throw formula_error("uses no other output of one integer",
-                        R"(state it as "count", or name the output that holds the length)");
+    throw expression_error("uses no other output of one integer",
+                           R"(state it as "count", or name the output that holds the length)");
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void check_lengths(launch_plan const& plan)
     if (output.length.empty()) continue;
     try {
       check_length(plan, output);
-    } catch (formula_error const& error) {
+    } catch (expression_error const& error) {
       fail_formula(plan.file, detail::format("arguments[{}].length", i), output.length, error);
     }
   }
@@ -72,7 +72,7 @@ try {
   std::vector<std::int64_t> operand_values;
   for (auto const* const operand : operands) operand_values.push_back(values.at(operand->name));
   return parse_length(operands, output.length).evaluate(operand_values.data());
-} catch (formula_error const&) {
+} catch (expression_error const&) {
   return std::nullopt;
 }
 

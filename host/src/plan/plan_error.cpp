@@ -19,7 +19,7 @@ void fail_plan(std::string const& file, std::string const& path, std::string con
 }
 
 void fail_formula(std::string const& file, std::string const& path, std::string const& text,
-                  formula_error const& error)
+                  expression_error const& error)
 {
   fail_plan(file, path, detail::format("{}: {}", in_quotes(text), error.what()), error.hint());
 }

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "plan/formula_error.hpp"
+#include "expression/words.hpp"
 
 namespace fatlink::detail {
 
@@ -15,7 +15,7 @@ namespace fatlink::detail {
 
 /// As above, for `error` in the formula `text`: 'FILE: PATH: "n / 0": CAUSE'.
 [[noreturn]] void fail_formula(std::string const& file, std::string const& path,
-                               std::string const& text, formula_error const& error);
+                               std::string const& text, expression_error const& error);
 
 /// `text` in quotes, at most 100 bytes of it.
 std::string in_quotes(std::string const& text);

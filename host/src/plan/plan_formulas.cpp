@@ -101,10 +101,10 @@ class formula_reader {
   try {
     formula parsed(text, symbols_);
     if (!parsed.uses().empty() && parsed.uses().back() == k_several_elements)
-      throw formula_error("sizeof(element) has no meaning where several hooks bind types",
-                          "write sizeof(ARGUMENT), with the name of an argument of that type");
+      throw expression_error("sizeof(element) has no meaning where several hooks bind types",
+                             "write sizeof(ARGUMENT), with the name of an argument of that type");
     return parsed;
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     fail_formula(plan_.file, path, text, error);
   }
 

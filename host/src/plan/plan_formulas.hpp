@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "expression/formula.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "plan/formula.hpp"
 
 namespace fatlink::detail {
 

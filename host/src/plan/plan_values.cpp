@@ -77,12 +77,12 @@ class computation_of_values {
   auto compute(formula const& each, Check const& check, Path const& path) const
   try {
     return check(each.evaluate(result_.values.data()));
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     fail_formula(formulas_.plan.file, path(), each.text(), with_sizes(error));
   }
 
  private:
-  [[nodiscard]] formula_error with_sizes(formula_error const& error) const
+  [[nodiscard]] expression_error with_sizes(expression_error const& error) const
   {
     return {error.what() + describe_sizes(formulas_, result_), error.hint()};
   }
@@ -109,7 +109,7 @@ class computation_of_values {
   void check_product(std::array<unsigned, 3> const& block, std::size_t launch) const
   try {
     check_block_threads(block);
-  } catch (formula_error const& error) {
+  } catch (expression_error const& error) {
     fail_plan(formulas_.plan.file, detail::format("launches[{}].block", launch),
               with_sizes(error).what(), error.hint());
   }

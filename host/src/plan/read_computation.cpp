@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "plan/formula_words.hpp"
+#include "expression/words.hpp"
 #include "plan/read_parts.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
@@ -27,17 +27,18 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
                                std::vector<std::string> const& known)
 {
   auto const similar = nearest(known, name);
-  throw formula_error(detail::format("{} is no {}", printable_line(name), what),
-                      !similar.empty() ? detail::format("did you mean {}?", similar)
-                      : known.empty()
-                          ? "the plan has none; add one to \"arguments\""
-                          : detail::format("write {}{}", known.size() == 1 ? "" : "one of ",
-                                           fmt::join(known, ", ")));
+  throw expression_error(detail::format("{} is no {}", printable_line(name), what),
+                         !similar.empty() ? detail::format("did you mean {}?", similar)
+                         : known.empty()
+                             ? "the plan has none; add one to \"arguments\""
+                             : detail::format("write {}{}", known.size() == 1 ? "" : "one of ",
+                                              fmt::join(known, ", ")));
 }
 
 class computation_parser {
  public:
-  computation_parser(std::string const& text, launch_plan const& plan) : words_(text), plan_(plan)
+  computation_parser(std::string const& text, launch_plan const& plan)
+      : words_(text, "docs/launch_plans.md"), plan_(plan)
   {
   }
 
@@ -126,8 +127,8 @@ class computation_parser {
     }
     words_.expect(")");
     if (last < first)
-      throw formula_error(detail::format("a window from {} to {} is empty", first, last),
-                          "write the smaller offset first: window(a, -1, 1)");
+      throw expression_error(detail::format("a window from {} to {} is empty", first, last),
+                             "write the smaller offset first: window(a, -1, 1)");
     for (auto offset = first; offset <= last; ++offset)
       add(operands, {.kind = operation::neighbor, .offset = offset, .operands = {array}});
   }
@@ -137,16 +138,16 @@ class computation_parser {
     auto const is_negative = words_.take_if("-");
     auto const value = words_.take_number();
     if (value > k_largest_offset)
-      throw formula_error(detail::format("an offset of {}, above 2^31 - 1", value),
-                          "write a smaller offset");
+      throw expression_error(detail::format("an offset of {}, above 2^31 - 1", value),
+                             "write a smaller offset");
     return is_negative ? -value : value;
   }
 
   void add(std::vector<computation>& operands, computation operand)
   {
     if (++count_ > limits::k_operands)
-      throw formula_error(detail::format("more than {} operands, the limit", limits::k_operands),
-                          "use fewer operands, or a smaller window");
+      throw expression_error(detail::format("more than {} operands, the limit", limits::k_operands),
+                             "use fewer operands, or a smaller window");
     operands.push_back(std::move(operand));
   }
 
@@ -165,7 +166,7 @@ class computation_parser {
     fail_unknown(what.c_str(), name, names);
   }
 
-  formula_words words_;
+  expression_words words_;
   launch_plan const& plan_;
   std::size_t count_ = 0;
   unsigned depth_ = 0;

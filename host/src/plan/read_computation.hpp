@@ -18,12 +18,13 @@
 
 #include <string>
 
+#include "expression/words.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "plan/formula_error.hpp"
 
 namespace fatlink::detail {
 
-/// @throws formula_error the text has another form, or uses a name that `plan` does not have; more
+/// @throws expression_error the text has another form, or uses a name that `plan` does not have;
+/// more
 ///   than limits::k_operands operands, windows expanded.
 computation read_computation(std::string const& text, launch_plan const& plan);
 

@@ -21,7 +21,7 @@ plan_result read_result(std::string const& output, json_place const& place,
                         launch_plan const& stated)
 try {
   return {.output = output, .value = read_computation(place.text(), stated)};
-} catch (formula_error const& error) {
+} catch (expression_error const& error) {
   fail_formula(stated.file, place.path(), place.text(), error);
 }
 

@@ -14,7 +14,7 @@ namespace fatlink::detail {
 /// Findings plan-mismatch (errors): a reference has another number of parameters than the plan's
 /// "computes" passes, or names a field that its types do not have. `plan` has the types that the
 /// transforms bind; what uses an argument without a type is not compared. `references`: as
-/// plan_reference takes them. @throws unavailable_error muParser is not installed.
+/// plan_reference takes them.
 std::vector<finding> check_references(launch_plan const& plan,
                                       std::vector<transform_reference> const& references);
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "expression/words.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
-#include "verification/check_expression.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -45,8 +45,8 @@ std::size_t find_part(stated_hook const& stated, components const& parts, std::s
                                     list_fields(parts)));
 }
 
-/// The expression for the number `name` of the result.
-std::string const& expression_for(stated_hook const& stated, std::string const& name)
+/// Which of the expressions is for the number `name` of the result.
+std::size_t find_expression(stated_hook const& stated, std::string const& name)
 {
   auto const& list = stated.hook->result;
   auto const place = std::ranges::find(list, name, &result_expression::field);
@@ -55,7 +55,7 @@ std::string const& expression_for(stated_hook const& stated, std::string const& 
            name.empty() ? "states fields for a result that is one number"
                         : detail::format("states no expression for {} of the result", name),
            R"(state "result" with the fields of the output's type)");
-  return place->text;
+  return static_cast<std::size_t>(place - list.begin());
 }
 
 void check_fields(stated_hook const& stated, components const& result)
@@ -70,12 +70,32 @@ void check_fields(stated_hook const& stated, components const& result)
              detail::format("the fields are: {}", list_fields(result)));
 }
 
-/// Whether `text` adds the number `part` of both parameters.
-bool adds_part(std::string const& text, std::vector<std::string> const& parameters,
+/// @throws file_error `action` finds an error in the expression for number `index` of the result.
+template <typename Action>
+auto with_place(stated_hook const& stated, std::size_t index, Action const& action)
+try {
+  return action();
+} catch (expression_error const& error) {
+  refuse(stated, detail::format("\"{}\": {}", stated.hook->result[index].text, error.what()),
+         error.hint_with("write an expression in the parameters"));
+}
+
+std::vector<expression_syntax> parse_results(stated_hook const& stated)
+{
+  std::vector<expression_syntax> parsed;
+  for (std::size_t i = 0; i < stated.hook->result.size(); ++i)
+    parsed.push_back(with_place(stated, i, [&] {
+      return expression_syntax(stated.hook->result[i].text, expression_use::reference);
+    }));
+  return parsed;
+}
+
+/// Whether the expression adds the number `part` of both parameters.
+bool adds_part(expression_syntax const& parsed, std::vector<std::string> const& parameters,
                std::string const& part)
 {
-  auto const joined = parse_joined(text);
-  if (!joined || joined->operation != '+' || parameters.size() != 2) return false;
+  auto const joined = parsed.joined();
+  if (!joined || joined->code != expression_code::add || parameters.size() != 2) return false;
   auto const suffix = part.empty() ? part : "." + part;
   auto const a = parameters[0] + suffix;
   auto const b = parameters[1] + suffix;
@@ -93,15 +113,17 @@ hook_program::hook_program(stated_hook const& stated, hook_program_types const& 
                           stated.hook->parameters.size(),
                           stated.hook->parameters.size() == 1 ? "" : "s", types.operands.size()),
            "name one parameter for each operand of \"computes\"");
-  add_variables(stated, types);
-  add_evaluators(stated, types);
+  auto const parsed = parse_results(stated);
+  add_variables(stated, types, parsed);
+  add_evaluators(stated, types, parsed);
 }
 
-void hook_program::add_variables(stated_hook const& stated, hook_program_types const& types)
+void hook_program::add_variables(stated_hook const& stated, hook_program_types const& types,
+                                 std::vector<expression_syntax> const& parsed)
 {
   auto const& parameters = stated.hook->parameters;
-  for (auto const& result : stated.hook->result)
-    for (auto const& name : variables_in(result.text)) {
+  for (auto const& result : parsed)
+    for (auto const& name : result.names()) {
       auto const place = std::ranges::find(parameters, base_of(name));
       if (place == parameters.end() || std::ranges::find(names_, name) != names_.end()) continue;
       auto const operand = static_cast<std::size_t>(place - parameters.begin());
@@ -130,42 +152,37 @@ void hook_program::add_variables(stated_hook const& stated, hook_program_types c
       numbers_.push_back(load(part.kind, bytes.data() + part.offset));
     }
   }
-  for (auto const& value : numbers_) reals_.push_back(value.real);
 }
 
-void hook_program::add_evaluators(stated_hook const& stated, hook_program_types const& types)
+void hook_program::add_evaluators(stated_hook const& stated, hook_program_types const& types,
+                                  std::vector<expression_syntax> const& parsed)
 {
-  std::vector<whole_variable> wholes;
-  std::vector<named_value> reals;
-  for (std::size_t i = 0; i < names_.size(); ++i) {
-    wholes.push_back({.name = names_[i], .is_integer = are_integers_[i], .value = &numbers_[i]});
-    reals.push_back({.name = names_[i], .value = &reals_[i]});
-  }
-  auto const& list = stated.hook->result;
+  std::vector<expression_variable> variables;
+  for (std::size_t i = 0; i < names_.size(); ++i)
+    variables.push_back({names_[i], are_integers_[i], &numbers_[i].real, &numbers_[i].whole});
   if (types.result) {
     result_ = *types.result;
     check_fields(stated, result_);
   } else {
-    for (auto const& result : list)
-      result_.push_back(
-          {.name = result.field,
-           .kind = whole_expression::parse(result.text, wholes) ? scalar_kind::int64 : types.real});
+    for (auto const& result : stated.hook->result)
+      result_.push_back({.name = result.field, .kind = types.real});
   }
   adds_ = true;
-  for (auto const& part : result_) {
-    auto const& text = expression_for(stated, part.name);
-    evaluator prepared{.whole = whole_expression::parse(text, wholes)};
-    if (!prepared.whole) prepared.real = std::make_unique<expression>(text, reals);
-    if (tolerance_.operands > 0) prepared.floats = floats_in(text);
+  for (auto& part : result_) {
+    auto const index = find_expression(stated, part.name);
+    evaluator prepared{
+        with_place(stated, index, [&] { return expression_program(parsed[index], variables); })};
+    if (!types.result && prepared.program.is_integer()) part.kind = scalar_kind::int64;
+    if (tolerance_.operands > 0) prepared.floats = floats_in(parsed[index]);
     evaluators_.push_back(std::move(prepared));
-    adds_ = adds_ && adds_part(text, stated.hook->parameters, part.name);
+    adds_ = adds_ && adds_part(parsed[index], stated.hook->parameters, part.name);
   }
 }
 
-std::vector<std::size_t> hook_program::floats_in(std::string const& text) const
+std::vector<std::size_t> hook_program::floats_in(expression_syntax const& parsed) const
 {
   std::vector<std::size_t> list;
-  for (auto const& name : variables_in(text)) {
+  for (auto const& name : parsed.names()) {
     auto const place = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
     if (place < variables_.size() && !are_integers_[place]) list.push_back(place);
   }
@@ -185,18 +202,17 @@ double hook_program::largest_operand(std::size_t index, std::span<double const* 
 
 void hook_program::evaluate(std::span<number const* const> operands, number* result)
 {
-  for (std::size_t i = 0; i < variables_.size(); ++i) {
+  for (std::size_t i = 0; i < variables_.size(); ++i)
     numbers_[i] = operands[variables_[i].operand][variables_[i].index];
-    reals_[i] = numbers_[i].real;
-  }
   for (std::size_t i = 0; i < result_.size(); ++i) {
     auto const kind = result_[i].kind;
-    auto& next = evaluators_[i];
-    if (next.whole) {
-      auto const value = next.whole->evaluate();
+    auto& program = evaluators_[i].program;
+    program.evaluate();
+    if (program.is_integer()) {
+      auto const value = *program.wholes();
       result[i] = whole_number(is_integer(kind) ? wrapped(kind, value) : value);
     } else {
-      auto const value = next.real->evaluate();
+      auto const value = *program.reals();
       result[i] = is_integer(kind) ? whole_number(truncated(kind, value)) : number{.real = value};
     }
   }

@@ -4,16 +4,14 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "expression/program.hpp"
 #include "plan/components.hpp"
-#include "verification/expression.hpp"
 #include "verification/transform_reference.hpp"
-#include "verification/whole_expression.hpp"
 
 namespace fatlink::detail {
 
@@ -36,8 +34,8 @@ struct hook_program_types {
 class hook_program {
  public:
   /// @throws file_error (invalid-sidecar) the reference does not fit the types: another number of
-  ///   parameters, a field that an operand or the result does not have, or a state that is smaller
-  ///   than the sidecar's.
+  ///   parameters, a field that an operand or the result does not have, an operation of integers
+  ///   whose operands are floats, or a state that is smaller than the sidecar's.
   hook_program(stated_hook const& stated, hook_program_types const& types);
 
   [[nodiscard]] components const& result() const noexcept { return result_; }
@@ -61,13 +59,15 @@ class hook_program {
     std::size_t index;  ///< of the component
   };
   struct evaluator {
-    std::optional<whole_expression> whole = {};
-    std::unique_ptr<expression> real = {};  ///< without `whole`
-    std::vector<std::size_t> floats = {};   ///< the variables of floats that it names
+    expression_program program;
+    std::vector<std::size_t> floats = {};  ///< the variables of floats that it names
   };
-  void add_variables(stated_hook const& stated, hook_program_types const& types);
-  void add_evaluators(stated_hook const& stated, hook_program_types const& types);
-  [[nodiscard]] std::vector<std::size_t> floats_in(std::string const& text) const;
+  /// `parsed`: the expressions of the result.
+  void add_variables(stated_hook const& stated, hook_program_types const& types,
+                     std::vector<expression_syntax> const& parsed);
+  void add_evaluators(stated_hook const& stated, hook_program_types const& types,
+                      std::vector<expression_syntax> const& parsed);
+  [[nodiscard]] std::vector<std::size_t> floats_in(expression_syntax const& parsed) const;
 
   components result_;
   hook_tolerance tolerance_;
@@ -76,7 +76,6 @@ class hook_program {
   std::vector<bool> are_integers_;     ///< for each name
   std::vector<variable> variables_;    ///< for each name that is not of the state
   std::vector<number> numbers_;        ///< the values of the names
-  std::vector<double> reals_;          ///< the same, for muParser
   std::vector<evaluator> evaluators_;  ///< for each number of the result
 };
 

@@ -54,7 +54,6 @@ class plan_reference {
   /// length the elements that are results, and it is wrong to have more of them. A reason where
   /// "computes" does not name it, a hook has no reference, or a fold no error model.
   /// @throws file_error (invalid-sidecar) a reference does not fit the plan's types.
-  /// @throws unavailable_error muParser is not installed.
   [[nodiscard]] output_verification verify(std::string_view output, array_view const& actual) const;
 
   /// As verify() for several results of one output, which have one type and count: expected values

@@ -7,11 +7,12 @@
 #include <memory>
 #include <type_traits>
 
+#include "expression/program.hpp"
+#include "expression/words.hpp"
 #include "fatbin/sidecar.hpp"
 #include "input/stated_digest.hpp"
 #include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
-#include "verification/expression.hpp"
 
 namespace fatlink {
 namespace {
@@ -37,21 +38,47 @@ Value field(nlohmann::json const& json, char const* name, std::string const& fil
   }
 }
 
-/// The remedy for muParser's message.
-std::string expression_hint(std::string_view message)
-{
-  return detail::similar_function(message) +
-         "write an expression in x, for example \"max(0, x*x - 1)\", with the functions of "
-         "muParser that the manual lists (man fatlink, FILES)";
-}
+/// An expression in x.
+class reference_program {
+ public:
+  explicit reference_program(std::string const& expression)
+      : inputs_(k_block),
+        program_(detail::expression_syntax(expression, detail::expression_use::reference),
+                 std::array{detail::expression_variable{.name = "x", .reals = inputs_.data()}},
+                 k_block)
+  {
+  }
 
-void check_expression(reference const& read)
+  void evaluate(std::span<float const> values, std::span<double> expected)
+  {
+    for (std::size_t i = 0; i < values.size(); i += k_block) {
+      auto const count = std::min(k_block, values.size() - i);
+      std::ranges::copy(values.subspan(i, count), inputs_.begin());
+      program_.evaluate(count);
+      if (program_.is_integer())
+        std::copy_n(program_.wholes(), count, expected.begin() + static_cast<std::ptrdiff_t>(i));
+      else
+        std::copy_n(program_.reals(), count, expected.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+
+ private:
+  static constexpr std::size_t k_block = 256;  ///< elements that are evaluated at a time
+
+  std::vector<double> inputs_;
+  detail::expression_program program_;
+};
+
+std::shared_ptr<reference_program> compile(reference const& stated)
 {
   try {
-    detail::expression(read.expression).evaluate(0.5);
+    return std::make_shared<reference_program>(stated.expression);
   } catch (detail::expression_error const& error) {
-    fail(read.file, detail::format("\"reference\": {}", error.what()),
-         expression_hint(error.what()).c_str());
+    fail(stated.file, detail::format("\"reference\": {}", error.what()),
+         error
+             .hint_with("write an expression in x, for example \"max(0, x*x - 1)\", with the "
+                        "functions that docs/expressions.md lists")
+             .c_str());
   }
 }
 
@@ -90,7 +117,7 @@ reference reference::read(std::filesystem::path const& path)
                  .tolerance_ulp = field<double>(*json, "tolerance_ulp", file),
                  .file = file};
   check_tolerance(read);
-  check_expression(read);
+  (void)compile(read);
   return read;
 }
 
@@ -107,10 +134,8 @@ std::optional<reference> reference::beside(std::filesystem::path const& file)
 
 std::function<void(std::span<float const>, std::span<double>)> reference::evaluator() const
 {
-  return [parser = std::make_shared<detail::expression>(expression)](std::span<float const> values,
-                                                                     std::span<double> expected) {
-    for (std::size_t i = 0; i < values.size(); ++i)
-      expected[i] = parser->evaluate(static_cast<double>(values[i]));
+  return [program = compile(*this)](std::span<float const> values, std::span<double> expected) {
+    program->evaluate(values, expected);
   };
 }
 

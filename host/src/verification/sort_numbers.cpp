@@ -7,8 +7,8 @@
 #include <limits>
 #include <span>
 
+#include "expression/syntax.hpp"
 #include "util/process/parallel.hpp"
-#include "verification/whole_expression.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -19,12 +19,15 @@ enum class order : std::uint8_t { ascending, descending };
 std::optional<order> order_of(hook_reference const& less)
 {
   if (less.parameters.size() != 2 || less.result.size() != 1) return std::nullopt;
-  auto const joined = parse_joined(less.result.front().text);
-  if (!joined || (joined->operation != '<' && joined->operation != '>')) return std::nullopt;
+  expression_syntax const syntax(less.result.front().text, expression_use::reference);
+  auto const joined = syntax.joined();
+  if (!joined ||
+      (joined->code != expression_code::less && joined->code != expression_code::greater))
+    return std::nullopt;
   auto const is_first = joined->left == less.parameters[0] && joined->right == less.parameters[1];
   auto const is_second = joined->left == less.parameters[1] && joined->right == less.parameters[0];
   if (!is_first && !is_second) return std::nullopt;
-  return is_first == (joined->operation == '<') ? order::ascending : order::descending;
+  return is_first == (joined->code == expression_code::less) ? order::ascending : order::descending;
 }
 
 /// The bits of infinity; 0 for integers.

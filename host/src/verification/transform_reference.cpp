@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "expression/program.hpp"
+#include "expression/words.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/reference.hpp"
@@ -19,8 +21,6 @@
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "verification/check_expression.hpp"
-#include "verification/expression.hpp"
 
 namespace fatlink {
 namespace {
@@ -84,23 +84,36 @@ class name_check {
 
   void check(sidecar_member const& member, std::string const& text) const
   {
-    auto const names = detail::variables_in(text);
-    for (auto const& name : names) {
-      auto const base = std::string(detail::base_of(name));
-      auto const is_parameter =
-          std::ranges::find(parameters_, base) != parameters_.end() && !name.ends_with('.');
-      if (!is_parameter && std::ranges::find(known_, name) == known_.end())
-        member.fail_unknown("name", name, known_);
-    }
     try {
-      detail::check_expression(text, names);
+      detail::expression_syntax const syntax(text, detail::expression_use::reference);
+      for (auto const& name : syntax.names()) check_name(member, name);
+      check_types(syntax);
     } catch (detail::expression_error const& error) {
-      member.fail(error.what(), detail::similar_function(error.what()) +
-                                    "write an expression in the parameters, such as \"max(0, x)\"");
+      member.fail(error.what(), error.hint_with("write an expression in the parameters, such as "
+                                                "\"max(0, x)\""));
     }
   }
 
  private:
+  void check_name(sidecar_member const& member, std::string const& name) const
+  {
+    auto const base = std::string(detail::base_of(name));
+    auto const is_parameter =
+        std::ranges::find(parameters_, base) != parameters_.end() && !name.ends_with('.');
+    if (!is_parameter && std::ranges::find(known_, name) == known_.end())
+      member.fail_unknown("name", name, known_);
+  }
+
+  /// The types of the operands are not known yet; what integers cannot do, floats cannot either.
+  static void check_types(detail::expression_syntax const& syntax)
+  {
+    double const real = 0;
+    detail::int128 const whole = 0;
+    std::vector<detail::expression_variable> variables;
+    for (auto const& name : syntax.names()) variables.push_back({name, true, &real, &whole});
+    (void)detail::expression_program(syntax, variables);
+  }
+
   std::vector<std::string> const& parameters_;
   std::vector<std::string> known_;
 };

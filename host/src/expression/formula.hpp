@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer expressions of launch plans: "min(occupancy(k) * multiprocessors, ceil(n / 8192))".
-//
-//   <formula>    ::= <sum> [<compare> <sum>] ["?" <formula> ":" <formula>]
-//   <compare>    ::= "<" | "<=" | ">" | ">=" | "==" | "!="       1 if it holds, else 0
-//   <sum>        ::= <product> {("+" | "-") <product>}
-//   <product>    ::= <factor> {("*" | "/" | "%") <factor>}
-//   <factor>     ::= {"-"} (<number> | <name> | "(" <formula> ")" | <call>)
-//   <call>       ::= ("min" | "max") "(" <formula> {"," <formula>} ")"
-//                  | "ceil" "(" <formula> ")"                    which must be a division
-//                  | ("sizeof" | "occupancy") "(" <name> ")"
-//
-// Values are signed, of 64 bits; an overflow is an error. "/" rounds down; it and "%" take numbers
-// that are not negative. Of "a ? b : c" only the branch that is taken is evaluated. A formula is
-// parsed once, to a list of instructions for a stack. Threads: values; evaluate from any thread.
+// Formulas of launch plans: "min(occupancy(k) * multiprocessors, ceil(n / 8192))", expressions
+// (expression/syntax.hpp) of signed integers of 64 bits; an overflow is an error. "/" rounds down,
+// and up within ceil(a / b); it and "%" take numbers that are not negative. Of "a ? b : c", "a &&
+// b" and "a || b" only what the value depends on is evaluated. A formula is parsed once, to a list
+// of instructions for a stack. Threads: values; evaluate from any thread.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "plan/formula_error.hpp"
+#include "expression/words.hpp"
 
 namespace fatlink::detail {
 
@@ -42,11 +33,11 @@ class formula {
   /// The number 0.
   formula() = default;
 
-  /// @throws formula_error the text is no formula, or uses a name that is not in `symbols`.
+  /// @throws expression_error the text is no formula, or uses a name that is not in `symbols`.
   formula(std::string text, formula_symbols const& symbols);
 
   /// `values`: for every symbol that is no constant, at its index; they are not checked.
-  /// @throws formula_error an overflow, a division by zero or of a negative number.
+  /// @throws expression_error an overflow, a division by zero or of a negative number.
   [[nodiscard]] std::int64_t evaluate(std::int64_t const* values) const
   {
     if (program_.size() > 1) return run(values);
@@ -69,6 +60,8 @@ class formula {
     number,  ///< pushes `value`
     load,    ///< pushes values[value]
     negate,
+    logical_not,
+    absolute,
     add,
     subtract,
     multiply,
@@ -83,6 +76,9 @@ class formula {
     not_equal,
     minimum,
     maximum,
+    bit_and,
+    bit_or,
+    bit_xor,
     jump,          ///< goes on at instruction `value`
     jump_if_zero,  ///< pops; goes on at instruction `value` if it was 0
   };
