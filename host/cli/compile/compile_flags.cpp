@@ -133,7 +133,7 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
   add_texts(verb, "-I,--include-folder", flags.options.include_folders, "FOLDER",
             "folder searched by #include (sources only); can be repeated");
   add_texts(verb, "-D,--define", flags.options.definitions, "MACRO",
-            "macro, NAME or NAME=VALUE (sources only); can be repeated");
+            "macro, NAME, NAME=VALUE or NAME(x)=VALUE (sources only); can be repeated");
   add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
              "standard of C++ (sources only)");
   add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,
