@@ -91,7 +91,7 @@ void check_stored(std::vector<input> const& inputs, link_options const& options)
 {
   link_cache cache(default_cache_settings());
   auto const file = nvjitlink::locate();
-  if (cache.has(link_key(inputs, options, file ? file->identity : ""))) return;
+  if (cache.find(link_key(inputs, options, file ? file->identity : "")) != nullptr) return;
   auto const folder = cache.settings().folder.string();
   throw file_error(
       stage::cache,

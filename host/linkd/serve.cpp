@@ -56,6 +56,17 @@ bool write_message(bytes_view message)
   return detail::write_all(STDIN_FILENO, message);
 }
 
+byte_buffer ask_host(bytes_view question, message_kind answer)
+{
+  std::array<std::byte, k_message_header> bytes{};
+  if (!write_message(question) || !read_all(bytes)) ::_exit(0);
+  auto const header = decode_header(bytes);
+  if (header.kind != answer) ::_exit(2);
+  byte_buffer body(header.size);
+  if (!read_all(body)) ::_exit(0);
+  return body;
+}
+
 int serve(tool const& opened)
 {
   auto const idle = static_cast<int>(idle_time().count());

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "fatlink/nvjitlink.hpp"
+#include "file_calls.hpp"
 #include "printed_output.hpp"
 #include "util/process/stopwatch.hpp"
 #include "vendor_compiler/compile_with_nvrtc.hpp"
@@ -77,6 +78,7 @@ class compile_tool : public tool {
   [[nodiscard]] byte_buffer answer(bytes_view body, request_identity const& identity) const override
   {
     auto const request = decode_program(body);
+    file_calls const files(identity);
     stopwatch watch;
     compile_reply reply{.products = Compile(*library_, request)};
     reply.ms = watch.lap();

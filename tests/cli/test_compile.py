@@ -64,7 +64,7 @@ class Compile(CompileCase):
                     made.add(self.output())
             with self.subTest(words=words):
                 self.assertEqual(len(made), 1)
-                self.assertEqual(".file\t2 \"half.h\"" in self.ptx(), bool(words))
+                self.assertEqual(".file\t2 \"/@1/half.h\"" in self.ptx(), bool(words))
                 self.assertNotIn(str(self.folder).encode(), made.pop())
 
     def test_two_compiles_in_two_folders_give_the_same_bytes(self):
@@ -194,7 +194,11 @@ class Compile(CompileCase):
         self.assert_compile_fails(4, "half.cu", text, "-D", "FACTOR=0.5F", says=["half.cu:2: catastrophic error: #error", "not as asked"], hint="hint:")
         self.assert_fails(2, "compile", "x.cu", "-o", "o.fatbin", "--std", "c++2", says=["--std: 'c++2' is not one of c++03"])
         self.file("half.cu", text)
-        self.assert_fails(2, "compile", "half.cu", "-o", "o.fatbin", "-D", "1X", says=["'1X' does not define a macro"])
+        for text in ("1X", "F(x", "F(x)", "F x=1"):
+            self.assert_fails(2, "compile", "half.cu", "-o", "o.fatbin", "-D", text, says=[f"'{text}' does not define a macro"])
+
+    def test_a_macro_with_parameters(self):
+        self.compile_source("half.cu", HALF.replace("0.5F * x", "F(x)"), "-D", "F(x)=0.5F*x")
 
     def test_a_header_instead_of_a_contract(self):
         self.file("hooks.h", DECLARATION + "\n#define FACTOR 0.5F\n")

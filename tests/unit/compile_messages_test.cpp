@@ -155,14 +155,14 @@ TEST(CompileMessages, NameTheFileOfAHeader)
 {
   compile_subject const subject{.name = "src/half.cu",
                                 .program_name = "half.cu",
-                                .header_files = {{"bad.h", "inc/bad.h"}, {"@1/b.h", "/x/b.h"}}};
+                                .header_files = {{"bad.h", "inc/bad.h"}, {"/@1/b.h", "/x/b.h"}}};
   auto const message_of = [&](char const* log) {
     return source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = log}, subject).message;
   };
   EXPECT_EQ(message_of("bad.h(3): error: expected an identifier"),
             "inc/bad.h:3: error: expected an identifier (compiling src/half.cu)");
-  EXPECT_EQ(message_of("@1/b.h(3): error: x"), "/x/b.h:3: error: x (compiling src/half.cu)");
-  EXPECT_EQ(message_of("@1/b.h(2): catastrophic error: could not open source file \"c.h\""),
+  EXPECT_EQ(message_of("/@1/b.h(3): error: x"), "/x/b.h:3: error: x (compiling src/half.cu)");
+  EXPECT_EQ(message_of("/@1/b.h(2): catastrophic error: could not open source file \"c.h\""),
             "/x/b.h:2: the header c.h is in none of the folders");
   EXPECT_EQ(named_warning("bad.h(4): warning: y", subject), "inc/bad.h:4: warning: y");
 }

@@ -145,8 +145,7 @@ std::string digest_of_formula(std::string const& text)
   formula_symbols symbols;
   std::int64_t count = 0;
   expression_syntax const syntax(text, expression_use::formula);
-  for (auto const& name : syntax.names())
-    symbols[name].value = count++;
+  for (auto const& name : syntax.names()) symbols[name].value = count++;
   formula const parsed(text, symbols);
   std::vector<std::int64_t> values(symbols.size());
   value_digest digest;

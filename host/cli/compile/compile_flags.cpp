@@ -135,7 +135,8 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
       ->excludes(contract);
   add_texts(verb, "-I,--include-folder", flags.options.include_folders, "FOLDER",
             "folder searched by #include, before CUDA's headers");
-  add_texts(verb, "-D,--define", flags.options.definitions, "MACRO", "macro, NAME or NAME=VALUE");
+  add_texts(verb, "-D,--define", flags.options.definitions, "MACRO",
+            "macro, NAME, NAME=VALUE or NAME(x)=VALUE");
   add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
              "standard of C++");
   add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,

@@ -34,6 +34,7 @@ struct job {
   fatlink::source code;
   std::size_t index = 0;
   std::optional<compiled_source> result = {};
+  header_lookups lookups = {};
   std::exception_ptr failure = {};
 };
 
@@ -43,8 +44,9 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
 {
   auto const compile = [&](job& next) {
     try {
-      next.result = layer.empty() ? tool.compile(next.code, options)
+      next.result = layer.empty() ? tool.compile(next.code, options, &next.lookups)
                                   : tool.compile_into(layer, next.code, options);
+      if (!layer.empty()) next.lookups.found = next.result->headers;
     } catch (...) {
       next.failure = std::current_exception();
     }
@@ -66,8 +68,13 @@ void add_source(compile_report& report, std::filesystem::path const& file,
                             .producer = result.producer,
                             .cache = result.cache,
                             .ms = result.times.open_ms + result.times.compile_ms});
-  report.headers.insert(report.headers.end(), result.headers.begin(), result.headers.end());
   report.warnings.insert(report.warnings.end(), result.warnings.begin(), result.warnings.end());
+}
+
+void add_headers(compile_report& report, header_lookups const& lookups)
+{
+  report.headers.insert(report.headers.end(), lookups.found.begin(), lookups.found.end());
+  report.missing.insert(report.missing.end(), lookups.missing.begin(), lookups.missing.end());
 }
 
 }  // namespace
@@ -92,6 +99,8 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
     auto tool = flags.compiler();
     compile_all(jobs, tool, options, flags.layer);
   }
+  if (report != nullptr)
+    for (auto const& done : jobs) add_headers(*report, done.lookups);
   for (auto& done : jobs) {
     if (done.failure) std::rethrow_exception(done.failure);
     print_warnings(done.result->warnings);
@@ -122,22 +131,6 @@ void keep_headers(std::vector<std::filesystem::path> const& headers,
         fail_usage(fmt::format("{} is a header of the source", file), file,
                    "name another file with --output");
   }
-}
-
-std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,
-                                                compile_flags const& flags)
-{
-  auto tool = flags.compiler();
-  auto const options = flags.make_options();
-  std::vector<std::filesystem::path> headers;
-  for (auto const& file : files) try {
-      if (!is_source_name(file)) continue;
-      auto const of_file = tool.find_headers(source::read(file), options);
-      headers.insert(headers.end(), of_file.begin(), of_file.end());
-    } catch (error const&) {
-      continue;
-    }
-  return headers;
 }
 
 }  // namespace fatlink::cli

@@ -23,12 +23,14 @@ struct compiled_input {
 struct compile_report {
   std::vector<compiled_input> sources = {};
   std::vector<std::filesystem::path> headers = {};  ///< that the sources include
-  std::vector<std::string> warnings = {};           ///< of all sources
+  std::vector<std::filesystem::path> missing =
+      {};                                  ///< headers that were looked up and are not there
+  std::vector<std::string> warnings = {};  ///< of all sources
 };
 
 /// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
 /// that of --contract, otherwise the one that the first other input states. Prints the compilers'
-/// warnings, and adds to `report` unless it is null.
+/// warnings, and adds to `report` unless it is null; of sources that do not compile, the headers.
 /// @throws as input::read, source::read and compiler::compile; usage_error an option of sources is
 ///   given, and no file is one.
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
@@ -43,10 +45,5 @@ std::vector<input> read_inputs(std::vector<std::string> const& names, compile_fl
 ///   a file.
 void keep_headers(std::vector<std::filesystem::path> const& headers,
                   std::vector<std::string> const& outputs);
-
-/// What changes the sources among `files`: the headers that they include or, of names that are in
-/// no folder, would include. A source that cannot be read includes none.
-std::vector<std::filesystem::path> find_headers(std::vector<std::filesystem::path> const& files,
-                                                compile_flags const& flags);
 
 }  // namespace fatlink::cli

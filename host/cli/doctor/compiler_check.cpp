@@ -18,7 +18,9 @@
 namespace fatlink::cli {
 namespace {
 
-constexpr char const* k_cuda = "__device__ int number;\n";
+/// With a header: an NVRTC that opened files otherwise than by the calls that the helper answers
+/// (linkd/file_calls.hpp) would not find it.
+constexpr char const* k_cuda = "#include <cstdint>\n__device__ std::int32_t number;\n";
 constexpr char const* k_ir =
     "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-"
     "f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n"

@@ -53,6 +53,12 @@ std::vector<std::filesystem::path> list_inputs(run_arguments const& given)
   return files;
 }
 
+void add_headers(detail::file_watch& watch, compile_report const& compiles)
+{
+  watch.add_read(compiles.headers);
+  watch.add_read(compiles.missing);
+}
+
 void run_once(run_arguments const& arguments, detail::file_watch& watch)
 {
   watch.add(list_files(arguments));
@@ -60,12 +66,10 @@ void run_once(run_arguments const& arguments, detail::file_watch& watch)
   try {
     (void)run(arguments, compiles);
   } catch (...) {
-    watch.add_read(find_headers(find_files(arguments.library, arguments.transforms),
-                                arguments.link.source_flags()));
-    watch.add_read(compiles.headers);
+    add_headers(watch, compiles);
     throw;
   }
-  watch.add_read(compiles.headers);
+  add_headers(watch, compiles);
 }
 
 }  // namespace

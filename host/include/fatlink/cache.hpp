@@ -145,8 +145,9 @@ class link_cache {
   /// hit.
   std::shared_ptr<cached_link const> find_shipped(cache_key const& key);
 
-  /// Whether the folder or a layer holds the link of `key`.
-  [[nodiscard]] bool has(cache_key const& key);
+  /// The link of `key`, from memory, the folder or a layer; null: none has it. Does not count as a
+  /// hit or a miss.
+  [[nodiscard]] std::shared_ptr<cached_link const> find(cache_key const& key);
 
   /// The cache problems since the last call, each kind of problem (errno) once for each cache.
   std::vector<std::string> take_warnings();

@@ -2,9 +2,9 @@
 // Compiles source to fatbins at run time, without nvcc: CUDA C++ with NVRTC, LLVM IR with libNVVM.
 // Both run in the helper (fatlink-linkd), which is confined before it sees a source: a source that
 // never ends, uses up the memory or crashes the compiler fails only its own compile. A source sees
-// no files but the headers in the folders that the options name; the host reads them and passes
-// them in memory. Threads: one compiler may be used by several threads at once; each compile has a
-// helper of its own. Fork: a child process starts its own helpers.
+// no files but those in the folders that the options name: the compiler's process opens none, and
+// asks the host for each. Threads: one compiler may be used by several threads at once; each
+// compile has a helper of its own. Fork: a child process starts its own helpers.
 #pragma once
 
 #include <chrono>
@@ -39,11 +39,11 @@ struct compile_options {
   /// folders ($FATLINK_PATH, fatlink's packages) are searched, then compiler::header_folders. No
   /// other file can be read.
   std::vector<std::filesystem::path> include_folders = {};
-  /// Headers in memory: the name as in the include directive, not one that begins with "@", and the
-  /// text. Searched first. Headers of the C++ standard library that are in no folder are those of
-  /// fatlink and CCCL (docs/using.md).
+  /// Headers in memory: the name as in the include directive, and the text. Searched first. Headers
+  /// of the C and C++ standard libraries that are in no folder are those of fatlink and CCCL
+  /// (docs/using.md).
   std::map<std::string, std::string> headers = {};
-  std::vector<std::string> definitions = {};  ///< macros: "NAME" or "NAME=VALUE"
+  std::vector<std::string> definitions = {};  ///< macros: "NAME", "NAME=VALUE", "NAME(x)=VALUE"
   std::string standard = "c++17";             ///< c++03, c++11, c++14, c++17 or c++20
   /// PTX and LTO-IR for each; at least one. Code for sm_75 links for every newer target.
   std::vector<target> architectures = {};
@@ -60,6 +60,12 @@ struct compile_times {
   double lookup_ms = 0;   ///< in the cache
   double open_ms = 0;     ///< starting the helper that opens the compiler
   double compile_ms = 0;  ///< in the compiler
+};
+
+/// The headers that a compile looked up: what to watch for changes. In no order.
+struct header_lookups {
+  std::vector<std::filesystem::path> found = {};    ///< that were read
+  std::vector<std::filesystem::path> missing = {};  ///< which do not exist, or their folder
 };
 
 /// A compiled source.
@@ -99,7 +105,9 @@ class compiler {
 
   /// Compiles `code` to a fatbin. Deterministic: the same source, headers, options and compiler
   /// give the same bytes, whatever the folders; except where a source uses __DATE__ or __TIME__,
-  /// which the cache keeps. The cache key has the contents of every header.
+  /// which the cache keeps. The cache key has the contents of every header that was read, and the
+  /// paths of those that were looked up and are not there. `lookups`: receives them, also where
+  /// this throws; null: nothing.
   /// @throws compile_error the compiler refuses the source (compile_failed, with its complete log
   ///   and the first error line in the message); header_not_found; missing-hook: the contract's
   ///   hook is neither defined nor called; compile_timeout; compile_memory; or the helper died
@@ -112,7 +120,8 @@ class compiler {
   /// @throws file_error a contract or header that is missing or damaged, or (above_limit) too many
   ///   headers, names of them or directives.
   /// @throws usage_error an option out of range.
-  compiled_source compile(source const& code, compile_options const& options);
+  compiled_source compile(source const& code, compile_options const& options,
+                          header_lookups* lookups = nullptr);
 
   /// Compiles with NVRTC or from the cache, not from what another layer ships, and also writes the
   /// fatbin into `layer`, a cache folder to be shipped: hosts that name no NVRTC
@@ -121,13 +130,6 @@ class compiler {
   /// nothing is written. @throws as compile(); file_error `layer` cannot be written.
   compiled_source compile_into(std::filesystem::path const& layer, source const& code,
                                compile_options const& options);
-
-  /// The headers that compile() would read (compiled_source::headers) and, of names that are in no
-  /// folder, the files that would be read if they existed: what to watch for changes. Compiles
-  /// nothing; headers that only the compiler finds are missing.
-  /// @throws as compile(), of contracts, headers and options.
-  std::vector<std::filesystem::path> find_headers(source const& code,
-                                                  compile_options const& options);
 
   /// The folders in which <cuda_fp16.h> and the like are searched, after those of the
   /// options: of the toolkit or wheel that NVRTC belongs to; from 13.3 on, the headers that NVRTC

@@ -4,8 +4,9 @@
 //   {"name": "relu_poly", "summary": "max(0, x² + 3x − 1)", "hook": "user_transform",
 //    "reference": "max(0, x*x + 3*x - 1)", "tolerance_ulp": 4}
 // The expression is in x, evaluated in double; docs/expressions.md describes the language and its
-// functions. min and max of a NaN are NaN. A tolerance is at most 2^20 ulp: a larger one would accept any
-// result. Threads: a reference is a value; each evaluator() is used by one thread at a time.
+// functions. min and max of a NaN are NaN. A tolerance is at most 2^20 ulp: a larger one would
+// accept any result. Threads: a reference is a value; each evaluator() is used by one thread at a
+// time.
 #pragma once
 
 #include <filesystem>

@@ -45,7 +45,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     name             for messages: "half.cu"
     architectures    "sm_75": PTX and LTO-IR for each; none: sm_75
     sass             "sm_90": also a cubin for each
-    definitions      macros: "NAME" or "NAME=VALUE"
+    definitions      macros: "NAME", "NAME=VALUE" or "NAME(x)=VALUE"
     include_folders  folders in which include directives search
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default

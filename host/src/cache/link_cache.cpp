@@ -252,9 +252,14 @@ std::shared_ptr<cached_link const> link_cache::find_shipped(cache_key const& key
   return std::move(found.link);
 }
 
-bool link_cache::has(cache_key const& key)
+std::shared_ptr<cached_link const> link_cache::find(cache_key const& key)
 {
-  return state_->find_stored({&key}).has_value();
+  auto found = state_->memory.find_or_make(key.parts(), [&]() -> cache::memory_layer::product {
+    auto link = state_->find_stored({&key});
+    if (!link) return {.link = nullptr, .keep = false};
+    return {std::make_shared<cached_link const>(std::move(*link))};
+  });
+  return std::move(found.link);
 }
 
 std::vector<std::string> link_cache::take_warnings()

@@ -17,10 +17,20 @@ compiler::compiler(compiler_settings settings)
   state_ = std::make_shared<state>(std::move(settings));
 }
 
-compiled_source compiler::compile(source const& code, compile_options const& options)
+compiled_source compiler::compile(source const& code, compile_options const& options,
+                                  header_lookups* lookups)
 {
   detail::check_compile_options(options);
-  return detail::compile_session(*state_, code, options).run();
+  detail::compile_session session(*state_, code, options);
+  if (lookups == nullptr) return session.run();
+  try {
+    auto result = session.run();
+    *lookups = session.lookups();
+    return result;
+  } catch (...) {
+    *lookups = session.lookups();
+    throw;
+  }
 }
 
 compiled_source compiler::compile_into(std::filesystem::path const& layer, source const& code,
@@ -28,13 +38,6 @@ compiled_source compiler::compile_into(std::filesystem::path const& layer, sourc
 {
   detail::check_compile_options(options);
   return detail::compile_session(*state_, code, options).run_into(layer);
-}
-
-std::vector<std::filesystem::path> compiler::find_headers(source const& code,
-                                                          compile_options const& options)
-{
-  detail::check_compile_options(options);
-  return detail::compile_session(*state_, code, options).find_headers();
 }
 
 std::vector<std::filesystem::path> compiler::header_folders() const

@@ -18,21 +18,24 @@ compiler_helpers::compiler_helpers(compiler_state& state, std::string name)
 {
 }
 
-compile_reply compiler_helpers::compile(helper_tool tool, program const& subject)
+compile_reply compiler_helpers::compile(helper_tool tool, program const& subject,
+                                        file_source const& files)
 {
   auto& helper = lease(tool);
   helper.end_after_this();
-  return compile_in(helper, subject);
+  return compile_in(helper, subject, files);
 }
 
-compile_reply compiler_helpers::compile_trusted(helper_tool tool, program const& subject)
+compile_reply compiler_helpers::compile_trusted(helper_tool tool, program const& subject,
+                                                file_source const& files)
 {
-  return compile_in(lease(tool), subject);
+  return compile_in(lease(tool), subject, files);
 }
 
-compile_reply compiler_helpers::compile_in(helper_lease& helper, program const& subject)
+compile_reply compiler_helpers::compile_in(helper_lease& helper, program const& subject,
+                                           file_source const& files)
 try {
-  auto reply = helper.compile(subject, limit_);
+  auto reply = helper.compile(subject, limit_, files);
   if (reply.products.empty()) refuse_death({.reason = "EPROTO"}, name_, state_.settings);
   return reply;
 } catch (helper_death const& death) {

@@ -20,12 +20,12 @@ class compiler_helpers {
   /// find_or_make for the same compile, do not count; each has the same limit of its own.
   compiler_helpers(compiler_state& state, std::string name);
 
-  /// Compiles the source in the helper with `tool`.
-  /// @throws compile_error, unavailable_error as compiler::compile.
-  compile_reply compile(helper_tool tool, program const& subject);
+  /// Compiles the source in the helper with `tool`. `files`: what the compiler may read.
+  /// @throws compile_error, unavailable_error as compiler::compile. @throws as `files`.
+  compile_reply compile(helper_tool tool, program const& subject, file_source const& files = {});
   /// Compiles what cannot take a helper over: the header of an installed contract, which is as
   /// trusted as fatlink. The helper may serve others afterwards. @throws as compile.
-  compile_reply compile_trusted(helper_tool tool, program const& subject);
+  compile_reply compile_trusted(helper_tool tool, program const& subject, file_source const& files);
   /// Gives the helper back, if there is one. Call it before you wait for another compile: that one
   /// may wait for a helper.
   void release() noexcept { helper_.reset(); }
@@ -48,7 +48,7 @@ class compiler_helpers {
  private:
   helper_lease& lease(helper_tool tool);
   std::unique_ptr<helper_lease> open(helper_tool tool);
-  compile_reply compile_in(helper_lease& helper, program const& subject);
+  compile_reply compile_in(helper_lease& helper, program const& subject, file_source const& files);
   [[nodiscard]] helper_settings settings_for(helper_tool tool) const;
 
   compiler_state& state_;

@@ -22,13 +22,16 @@ constexpr unsigned k_most_mib = 65536;
       {.message = message, .input = input, .code = error_code::invalid_argument, .hint = hint});
 }
 
-/// "NAME" or "NAME=VALUE", one line.
+/// "NAME", "NAME=VALUE" or "NAME(PARAMETERS)=VALUE", one line.
 bool is_definition(std::string const& text)
 {
-  auto const name = text.substr(0, text.find('='));
+  auto const macro = text.substr(0, text.find('='));
+  auto const name = macro.substr(0, macro.find('('));
   auto const is_letter = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0 &&
-         std::all_of(name.begin(), name.end(), is_letter) && text.find('\n') == std::string::npos;
+         std::all_of(name.begin(), name.end(), is_letter) &&
+         (name == macro || (macro.ends_with(')') && macro.size() < text.size())) &&
+         text.find('\n') == std::string::npos;
 }
 
 void check_targets(std::vector<target> const& targets)
@@ -47,13 +50,12 @@ char const* text_of(bool value)
 }
 
 std::vector<std::string> common_options(compile_options const& options,
-                                        std::vector<std::string> const& forced, bool is_minimal)
+                                        std::vector<std::string> const& headers, bool is_minimal)
 {
   auto const& flags = options.float_flags;
   std::vector<std::string> list{
       "--relocatable-device-code=true",
       "--std=" + options.standard,
-      "--no-source-include",
       "--modify-stack-limit=false",
       detail::format("--ftz={}", text_of(flags.ftz)),
       detail::format("--prec-div={}", text_of(flags.prec_div)),
@@ -62,7 +64,7 @@ std::vector<std::string> common_options(compile_options const& options,
   };
   if (is_minimal) list.emplace_back("--minimal");
   if (options.line_info) list.emplace_back("--generate-line-info");
-  for (auto const& name : forced) list.push_back("--pre-include=" + name);
+  list.insert(list.end(), headers.begin(), headers.end());
   for (auto const& definition : options.definitions) list.push_back("--define-macro=" + definition);
   return list;
 }
@@ -81,11 +83,11 @@ void check_compile_options(compile_options const& options)
   for (auto const& definition : options.definitions)
     if (!is_definition(definition))
       refuse(detail::format("'{}' does not define a macro", definition), definition,
-             "write NAME or NAME=VALUE");
+             "write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE'");
   for (auto const& [name, text] : options.headers)
-    if (name.empty() || name.starts_with('@'))
+    if (name.empty())
       refuse(detail::format("'{}' does not name a header in memory", name), name,
-             "name it as the #include does; fatlink itself uses names that begin with @");
+             "name it as the #include does");
   if (!options.contract.empty() && !options.header.empty())
     refuse("both a contract and a header", options.header.string(),
            "give the contract, whose header is included, or the header");
@@ -107,9 +109,9 @@ void check_compiler_settings(compiler_settings const& settings)
 }
 
 std::vector<compile_call> nvrtc_compiles(compile_options const& options,
-                                         std::vector<std::string> const& forced, bool is_minimal)
+                                         std::vector<std::string> const& headers, bool is_minimal)
 {
-  auto const common = common_options(options, forced, is_minimal);
+  auto const common = common_options(options, headers, is_minimal);
   std::vector<compile_call> compiles;
   auto const add = [&](target architecture, bool is_lto) {
     auto list = common;

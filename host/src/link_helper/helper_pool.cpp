@@ -305,9 +305,10 @@ link_product helper_lease::link(link_request const& request, time_limit const& l
   return call([&](link_helper& helper) { return helper.link(request, limit); }, limit);
 }
 
-compile_reply helper_lease::compile(program const& request, time_limit const& limit)
+compile_reply helper_lease::compile(program const& request, time_limit const& limit,
+                                    file_source const& files)
 {
-  return call([&](link_helper& helper) { return helper.compile(request, limit); }, limit);
+  return call([&](link_helper& helper) { return helper.compile(request, limit, files); }, limit);
 }
 
 }  // namespace fatlink::detail

@@ -71,7 +71,7 @@ class helper_lease {
   /// As link_helper::link. If the helper ended itself, tries once again with a new one.
   link_product link(link_request const& request, time_limit const& limit);
   /// As link_helper::compile. If the helper ended itself, tries once again with a new one.
-  compile_reply compile(program const& request, time_limit const& limit);
+  compile_reply compile(program const& request, time_limit const& limit, file_source const& files);
 
  private:
   /// Calls `work`, once again with a new helper if the first ended itself.

@@ -203,23 +203,30 @@ link_helper::message link_helper::receive(std::initializer_list<message_kind> ki
   return result;
 }
 
-/// Sends a request and reads its reply. The helper stays busy unless both succeed.
+/// Sends a request, answers the look-ups of the compiler, and reads the reply. The helper stays
+/// busy unless all succeed.
 link_helper::message link_helper::exchange(byte_buffer const& request, message_kind expected,
-                                           time_limit const& limit)
+                                           time_limit const& limit, file_source const& files)
 {
   auto const identity = decode_header(bytes_view(request).first(k_message_header)).identity;
   is_busy_ = true;
   send(request, limit);
-  auto reply =
-      receive({expected, message_kind::failure, message_kind::unavailable}, identity, limit);
-  is_busy_ = false;
-  return reply;
+  for (;;) {
+    auto reply = receive({expected, message_kind::failure, message_kind::unavailable,
+                          files ? message_kind::look_up : expected},
+                         identity, limit);
+    if (reply.header.kind != message_kind::look_up) {
+      is_busy_ = false;
+      return reply;
+    }
+    send(encode(files(decode_look_up(reply.body)), identity), limit);
+  }
 }
 
 link_helper::message link_helper::call(byte_buffer const& request, message_kind expected,
-                                       time_limit const& limit)
+                                       time_limit const& limit, file_source const& files)
 try {
-  return exchange(request, expected, limit);
+  return exchange(request, expected, limit, files);
 } catch (broken const& failure) {
   auto const exit_reason = process_.end();
   if (failure.is_before_reply && exit_reason == "exit status 0") throw helper_left{};
@@ -290,9 +297,10 @@ try {
   fail_on_death(request, helper_death{.reason = "EPROTO", .cause = error.what()}, limit);
 }
 
-compile_reply link_helper::compile(program const& request, time_limit const& limit)
+compile_reply link_helper::compile(program const& request, time_limit const& limit,
+                                   file_source const& files)
 try {
-  auto const reply = call(encode(request, ++last_request_), message_kind::compiled, limit);
+  auto const reply = call(encode(request, ++last_request_), message_kind::compiled, limit, files);
   throw_failure(reply.header, reply.body);
   return decode_compiled(reply.body);
 } catch (protocol_error const& error) {

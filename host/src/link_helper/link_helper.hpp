@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -60,6 +61,9 @@ struct helper_death {
 /// long or used its processor time. Another helper can take the request.
 struct helper_left {};
 
+/// Answers a compiler that looks up a file. The text must stay until the next call.
+using file_source = std::function<looked_up_file(std::string const& path)>;
+
 class link_helper {
  public:
   /// Starts a helper and waits until it has opened its tool.
@@ -84,11 +88,11 @@ class link_helper {
   ///   the time limit (ETIMEDOUT) or sent an invalid reply (EPROTO): it cannot be used again then.
   /// @throws unavailable_error as the helper reports.
   link_product link(link_request const& request, time_limit const& limit);
-  /// Compiles in the helper.
+  /// Compiles in the helper. `files`: what the compiler may read; empty: nothing.
   /// @throws helper_left the helper ended itself before it replied.
   /// @throws helper_death it cannot be used again.
-  /// @throws unavailable_error as the helper reports.
-  compile_reply compile(program const& request, time_limit const& limit);
+  /// @throws unavailable_error as the helper reports. @throws as `files`.
+  compile_reply compile(program const& request, time_limit const& limit, file_source const& files);
   /// Whether it can serve another link: it runs, and it owes no reply.
   [[nodiscard]] bool is_ready() const noexcept { return !is_busy_ && process_.is_idle(); }
   /// See helper_process.
@@ -106,9 +110,11 @@ class link_helper {
   /// @throws protocol_error a message of another kind or request; its body is not read.
   message receive(std::initializer_list<message_kind> kinds, request_identity const& request,
                   time_limit const& limit);
-  message exchange(byte_buffer const& request, message_kind expected, time_limit const& limit);
+  message exchange(byte_buffer const& request, message_kind expected, time_limit const& limit,
+                   file_source const& files);
   /// As exchange(). @throws helper_left, helper_death
-  message call(byte_buffer const& request, message_kind expected, time_limit const& limit);
+  message call(byte_buffer const& request, message_kind expected, time_limit const& limit,
+               file_source const& files = {});
 
   helper_tool tool_;
   std::string program_;

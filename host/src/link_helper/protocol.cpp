@@ -11,7 +11,7 @@
 namespace fatlink::detail {
 namespace {
 
-constexpr std::string_view k_message_magic = "FLK3";
+constexpr std::string_view k_message_magic = "FLK4";
 constexpr std::size_t k_digest_offset = 16;
 constexpr std::size_t k_size_offset = 48;
 constexpr std::size_t k_longest_text = std::size_t{64} << 10;
@@ -69,6 +69,10 @@ std::uint64_t largest(message_kind kind)
     case message_kind::compile_request:
     case message_kind::compiled:
       return k_largest_compile;
+    case message_kind::look_up:
+      return k_largest_look_up;
+    case message_kind::file:
+      return k_largest_file;
     default:
       return k_largest_failure;
   }
@@ -159,6 +163,24 @@ byte_buffer encode(compile_reply const& reply, request_identity const& request)
   return message.finish();
 }
 
+byte_buffer encode_look_up(std::string const& path, request_identity const& request)
+{
+  writer message(message_kind::look_up, request);
+  message.text(path);
+  return message.finish();
+}
+
+byte_buffer encode(looked_up_file const& file, request_identity const& request)
+{
+  writer message(message_kind::file, request);
+  message.number(static_cast<std::uint32_t>(file.kind));
+  message.number(file.device);
+  message.number(file.inode);
+  message.number(file.missing);
+  message.bytes(as_bytes(file.text));
+  return message.finish();
+}
+
 message_header decode_header(bytes_view header)
 {
   sequence_reader reader(header);
@@ -166,7 +188,7 @@ message_header decode_header(bytes_view header)
   if (std::memcmp(magic.data(), k_message_magic.data(), k_message_magic.size()) != 0)
     throw protocol_error("the bytes are not a message");
   auto const kind = reader.number<std::uint32_t>();
-  if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::compiled))
+  if (kind < 1 || kind > static_cast<std::uint32_t>(message_kind::file))
     throw protocol_error("a message of unknown kind");
   message_header result{.kind = static_cast<message_kind>(kind), .identity = {}, .size = 0};
   result.identity.number = reader.number<std::uint64_t>();
@@ -254,6 +276,31 @@ compile_reply decode_compiled(bytes_view body)
   }
   reader.expect_end();
   return reply;
+}
+
+std::string decode_look_up(bytes_view body)
+{
+  sequence_reader reader(body);
+  auto path = reader.text();
+  reader.expect_end();
+  return path;
+}
+
+looked_up_file decode_file(bytes_view body)
+{
+  sequence_reader reader(body);
+  looked_up_file file;
+  auto const kind = reader.number<std::uint32_t>();
+  if (kind > static_cast<std::uint32_t>(looked_up_file::file_kind::regular))
+    throw protocol_error("a file of unknown kind");
+  file.kind = static_cast<looked_up_file::file_kind>(kind);
+  file.device = reader.number<std::uint64_t>();
+  file.inode = reader.number<std::uint64_t>();
+  file.missing = reader.number<std::uint32_t>();
+  auto const text = reader.view(reader.number<std::uint64_t>());
+  file.text = {reinterpret_cast<char const*>(text.data()), text.size()};
+  reader.expect_end();
+  return file;
 }
 
 helper_failure decode_failure(bytes_view body, message_kind kind)

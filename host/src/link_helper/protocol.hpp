@@ -6,7 +6,7 @@
 // over. A helper serves links or compiles, as its tool does. Threads: no shared state.
 //
 // <message> ::= <magic> <kind> <number> <digest> <size> <body>
-// <magic>   ::= "FLK3"   <kind> ::= u32   <size> ::= u64, bytes of the body
+// <magic>   ::= "FLK4"   <kind> ::= u32   <size> ::= u64, bytes of the body
 // <number>  ::= u64, of the request; a reply has its request's, a hello 0
 // <digest>  ::= 32 bytes, SHA-256 of the request's body; a reply has that of the body it answers,
 //               computed by the helper; a hello 0
@@ -22,6 +22,9 @@
 // <program> ::= <text> name, <bytes> source, u32 count, headers (<text> name, <bytes> text),
 //               u32 count, <texts> options of each compile     kind 6, at most 512 MiB
 // <compiled> ::= f64 ms, u32 count, products                    kind 7, at most 512 MiB
+// <look-up> ::= <text> path      kind 8, at most 8 KiB: the compiler asks for a file before the
+//               helper replies to <program>; the host replies with <file>
+// <file>    ::= u32 kind, u64 device, u64 inode, u32 missing, <bytes> text   kind 9, at most 17 MiB
 // <product of a compile> ::= <text> code, <text> log, <bytes> ptx, ltoir, cubin
 // <text> and <bytes> as in util/text/sequence.hpp. The sender cuts texts that are too long.
 #pragma once
@@ -46,7 +49,9 @@ enum class message_kind : std::uint32_t {
   failure,
   unavailable,
   compile_request,
-  compiled
+  compiled,
+  look_up,
+  file
 };
 
 constexpr std::size_t k_message_header = 56;
@@ -57,6 +62,9 @@ constexpr std::uint64_t k_largest_hello = std::uint64_t{64} << 10;
 constexpr std::uint64_t k_largest_product = std::uint64_t{256} << 20;
 constexpr std::uint64_t k_largest_failure = std::uint64_t{2} << 20;
 constexpr std::uint64_t k_largest_compile = std::uint64_t{512} << 20;  ///< request and reply
+
+constexpr std::uint64_t k_largest_look_up = std::uint64_t{8} << 10;
+constexpr std::uint64_t k_largest_file = std::uint64_t{17} << 20;
 
 /// Bytes that are not a valid message: wrong magic, unknown kind, or a size outside its limit or
 /// past the end.
@@ -103,6 +111,16 @@ struct compile_reply {
   std::vector<compile_product> products = {};
 };
 
+/// What the host has for a path that the compiler looks up.
+struct looked_up_file {
+  enum class file_kind : std::uint32_t { missing, folder, regular };
+  file_kind kind = file_kind::missing;
+  std::uint64_t device = 0;  ///< with `inode`: which file it is, by whatever path
+  std::uint64_t inode = 0;
+  std::uint32_t missing = 0;   ///< how much of a missing path is missing as a whole: "/1/a", bytes
+  std::string_view text = {};  ///< points into the host's copy, or into the message
+};
+
 struct helper_failure {
   fatlink::stage where = stage::linker;
   error_details details;
@@ -116,6 +134,9 @@ byte_buffer encode(helper_hello const& hello);
 byte_buffer encode(link_product const& product, request_identity const& request);
 byte_buffer encode(helper_failure const& failure, request_identity const& request);
 byte_buffer encode(compile_reply const& reply, request_identity const& request);
+/// Of a look-up of `path`.
+byte_buffer encode_look_up(std::string const& path, request_identity const& request);
+byte_buffer encode(looked_up_file const& file, request_identity const& request);
 
 /// Decode what the other end sent. @throws protocol_error it is not a valid message of this kind.
 message_header decode_header(bytes_view header);
@@ -126,5 +147,7 @@ helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
 helper_failure decode_failure(bytes_view body, message_kind kind);
 compile_reply decode_compiled(bytes_view body);
+std::string decode_look_up(bytes_view body);
+looked_up_file decode_file(bytes_view body);
 
 }  // namespace fatlink::detail

@@ -36,15 +36,14 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
 
 }  // namespace
 
-program hook_probe(installed_contract const& contract, std::vector<memory_header> headers,
-                   std::string const& forced)
+program hook_probe(installed_contract const& contract, std::vector<std::string> const& options)
 {
   program probe{
       .name = contract.name + "_hooks.cu",
-      .headers = std::move(headers),
       .compiles = {{.options = {"--relocatable-device-code=true", "--std=c++17",
-                                "--gpu-architecture=compute_75", "--no-source-include",
-                                "--modify-stack-limit=false", "--pre-include=" + forced}}}};
+                                "--gpu-architecture=compute_75", "--modify-stack-limit=false"}}}};
+  auto& list = probe.compiles.front().options;
+  list.insert(list.end(), options.begin(), options.end());
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += detail::format(
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"

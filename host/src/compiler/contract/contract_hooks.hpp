@@ -14,10 +14,9 @@
 
 namespace fatlink::detail {
 
-/// The program whose PTX states the types of the hooks of `contract`. `headers`: that of the
-/// contract, by the name `forced`, and those that it includes.
-program hook_probe(installed_contract const& contract, std::vector<memory_header> headers,
-                   std::string const& forced);
+/// The program whose PTX states the types of the hooks of `contract`. `options`: of NVRTC, which
+/// include the header of the contract.
+program hook_probe(installed_contract const& contract, std::vector<std::string> const& options);
 
 /// What the PTX of hook_probe() states.
 struct hook_types {

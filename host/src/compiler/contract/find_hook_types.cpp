@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/contract/find_hook_types.hpp"
 
-#include <algorithm>
-#include <functional>
+#include <optional>
 
+#include "compiler/headers/compile_with_headers.hpp"
 #include "compiler/session/compile_key.hpp"
 #include "util/text/format.hpp"
 
@@ -11,7 +11,12 @@ namespace fatlink::detail {
 namespace {
 
 /// Increased whenever fatlink itself would read other types from the same header.
-constexpr char const* k_hooks_format = "1";
+constexpr char const* k_hooks_format = "2";
+
+/// The header does not compile.
+struct refused_header {
+  std::string log = {};
+};
 
 [[noreturn]] void refuse_header(installed_contract const& contract, std::string const& log)
 {
@@ -25,110 +30,118 @@ constexpr char const* k_hooks_format = "1";
        .hint = "install the contract's package again"});
 }
 
-/// The probe with all declarations of CUDA; empty if it has them.
-std::optional<program> without_minimal(program const& probe)
-{
-  if (probe.compiles.front().options.back() != "--minimal") return std::nullopt;
-  auto full = probe;
-  full.compiles.front().options.pop_back();
-  return full;
-}
+/// Compiles the header of a contract with the macros, the headers and the folders of `options`.
+class header_probe {
+ public:
+  header_probe(installed_contract const& contract, compile_options const& options,
+               compiler_state& state, compiler_helpers& helpers)
+      : contract_(contract),
+        options_(options),
+        state_(state),
+        helpers_(helpers),
+        files_(options, &contract, [this] { helpers_.check_time(); }),
+        places_(state.locate(source_language::cuda), state.settings.cache.get())
+  {
+    files_.set_cuda_folders(places_.folders());
+  }
 
-cache_key hooks_key(installed_contract const& contract, program const& probe,
-                    std::string const& compiler)
-{
-  cache_key key;
-  key.add("hooks", k_hooks_format);
-  key.add("contract", contract.title());
-  add_program(key, probe);
-  key.add("compiler", compiler);
-  return key;
-}
+  [[nodiscard]] header_files& files() noexcept { return files_; }
+  /// The PTX, from the cache or by NVRTC. `is_trusted`: the helper may serve others afterwards.
+  /// @throws refused_header
+  byte_buffer find_ptx(bool is_trusted)
+  {
+    auto const compile = [&] { return cached_link{.bytes = compile_ptx(is_trusted)}; };
+    auto const identity = state_.locate(source_language::cuda).identity;
+    auto const& cache = state_.settings.cache;
+    auto ptx = !cache || identity.empty()
+                   ? compile().bytes
+                   : find_or_compile(key(identity), files_, *cache, helpers_, compile).link->bytes;
+    helpers_.release();
+    return ptx;
+  }
 
-/// The PTX of `probe`, from the cache or by `compile`.
-byte_buffer find_ptx(installed_contract const& contract, program const& probe,
-                     compiler_state& state, compiler_helpers& helpers,
-                     std::function<link_cache::product()> const& compile)
-{
-  auto const identity = state.locate(source_language::cuda).identity;
-  if (!state.settings.cache || identity.empty()) return compile().link.bytes;
-  return helpers.find_or_make(hooks_key(contract, probe, identity), compile).link->bytes;
-}
+ private:
+  [[nodiscard]] program make_program(bool is_minimal) const
+  {
+    auto probe = hook_probe(contract_, files_.options());
+    auto& list = probe.compiles.front().options;
+    for (auto const& definition : options_.definitions)
+      list.push_back("--define-macro=" + definition);
+    if (is_minimal) list.emplace_back("--minimal");
+    return probe;
+  }
+  [[nodiscard]] cache_key key(std::string const& compiler) const
+  {
+    cache_key key;
+    key.add("hooks", k_hooks_format);
+    key.add("contract", contract_.title());
+    add_program(key, make_program(false), files_.memory());
+    key.add("compiler", compiler);
+    return key;
+  }
+  byte_buffer compile_ptx(bool is_trusted)
+  {
+    auto const answer = [&](std::string const& path) { return files_.answer(path); };
+    header_compile const work{
+        .make_program = [&](bool is_minimal) { return make_program(is_minimal); },
+        .compile =
+            [&](program const& probe) {
+              auto reply = is_trusted ? helpers_.compile_trusted(helper_tool::nvrtc, probe, answer)
+                                      : helpers_.compile(helper_tool::nvrtc, probe, answer);
+              return std::move(reply.products);
+            }};
+    std::string ignored;
+    auto product = std::move(compile_with_headers(work, files_, places_, helpers_, ignored).back());
+    if (!product.code.empty()) throw refused_header{std::move(product.log)};
+    return std::move(product.ptx);
+  }
 
-/// The probe with the macros, the headers and the folders of `options`.
-program probe_under(compile_options const& options, installed_contract const& contract,
-                    compiler_state& state, compiler_helpers& helpers)
-{
-  auto const forced = forced_header_of(contract);
-  cuda_headers const places(state.locate(source_language::cuda), state.settings.cache.get());
-  auto const collected = collect_headers({.options = options, .forced = &forced}, places, helpers);
-  auto probe = hook_probe(contract, collected.headers.headers(), collected.forced_name);
-  for (auto const& definition : options.definitions)
-    probe.compiles.front().options.push_back("--define-macro=" + definition);
-  if (collected.headers.has_only_forced() && options.definitions.empty())
-    probe.compiles.front().options.emplace_back("--minimal");
-  return probe;
-}
+  installed_contract const& contract_;
+  compile_options const& options_;
+  compiler_state& state_;
+  compiler_helpers& helpers_;
+  header_files files_;
+  cuda_headers places_;
+};
 
-bool is_same(program const& left, program const& right)
+hook_types read_types(byte_buffer const& ptx, installed_contract const& contract)
 {
-  auto const is_same_header = [](memory_header const& one, memory_header const& other) {
-    return one.name == other.name && one.text == other.text;
-  };
-  return left.source == right.source && left.compiles == right.compiles &&
-         std::ranges::equal(left.headers, right.headers, is_same_header);
+  return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
 }
 
 }  // namespace
 
-forced_header forced_header_of(installed_contract const& contract)
+stated_types find_hook_types(installed_contract const& contract, compiler_state& state,
+                             compiler_helpers& helpers)
 {
-  return {contract.header_name, contract.header_text, contract.folder, contract.header_below};
-}
-
-program find_hook_probe(installed_contract const& contract, compiler_state& state,
-                        compiler_helpers& helpers)
-{
-  return probe_under({}, contract, state, helpers);
-}
-
-hook_types find_hook_types(installed_contract const& contract, program const& probe,
-                           compiler_state& state, compiler_helpers& helpers)
-{
-  auto const compile_probe = [&] {
-    auto reply = helpers.compile_trusted(helper_tool::nvrtc, probe);
-    if (!reply.products.back().code.empty() && without_minimal(probe))
-      reply = helpers.compile_trusted(helper_tool::nvrtc, *without_minimal(probe));
-    auto& product = reply.products.back();
-    if (!product.code.empty()) refuse_header(contract, product.log);
-    return link_cache::product{.link = {.bytes = std::move(product.ptx)}};
-  };
-  auto const ptx = find_ptx(contract, probe, state, helpers, compile_probe);
-  helpers.release();
-  return read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
-}
-
-declaration_state compare_declarations(installed_contract const& contract, program const& probe,
-                                       hook_types const& types, compile_options const& options,
-                                       compiler_state& state, compiler_helpers& helpers)
-{
-  auto const own = probe_under(options, contract, state, helpers);
-  if (is_same(own, probe)) return declaration_state::same;
-  auto const compile_probe = [&] {
-    auto reply = helpers.compile(helper_tool::nvrtc, own);
-    auto& product = reply.products.back();
-    auto const is_compiled = product.code.empty();
-    return link_cache::product{
-        .link = {.bytes = is_compiled ? std::move(product.ptx) : byte_buffer()},
-        .keep = is_compiled};
-  };
-  auto const ptx = find_ptx(contract, own, state, helpers, compile_probe);
-  if (ptx.empty()) return declaration_state::unknown;
+  compile_options const no_options;
+  header_probe probe(contract, no_options, state, helpers);
   try {
-    auto const declared =
-        read_hook_types({reinterpret_cast<char const*>(ptx.data()), ptx.size()}, contract);
-    return declared.mangled == types.mangled ? declaration_state::same
-                                             : declaration_state::different;
+    auto const ptx = probe.find_ptx(true);
+    return {read_types(ptx, contract), probe.files().record()};
+  } catch (refused_header const& refused) {
+    refuse_header(contract, refused.log);
+  }
+}
+
+declaration_state compare_declarations(installed_contract const& contract,
+                                       stated_types const& stated, compile_options const& options,
+                                       compiler_state& state, compiler_helpers& helpers,
+                                       std::set<std::string>& record)
+{
+  header_probe probe(contract, options, state, helpers);
+  if (options.definitions.empty() && !probe.files().has_own_of(stated.record))
+    return declaration_state::same;
+  byte_buffer ptx;
+  try {
+    ptx = probe.find_ptx(false);
+  } catch (refused_header const&) {
+    return declaration_state::unknown;
+  }
+  record.insert(probe.files().record().begin(), probe.files().record().end());
+  try {
+    return read_types(ptx, contract).mangled == stated.types.mangled ? declaration_state::same
+                                                                     : declaration_state::different;
   } catch (file_error const&) {  // it declares another function
     return declaration_state::different;
   }

@@ -80,6 +80,22 @@ std::string place_of_catastrophe(std::string_view log, compile_subject const& su
   return subject.name;
 }
 
+std::string with_header_files(std::string_view log, compile_subject const& subject)
+{
+  std::string text;
+  for (auto line : lines_of(log)) {
+    if (auto const parts = split(line))
+      if (auto const header = subject.header_files.find(std::string(parts->name));
+          header != subject.header_files.end()) {
+        text += header->second;
+        line.remove_prefix(parts->name.size());
+      }
+    text.append(line) += '\n';
+  }
+  if (!log.ends_with('\n') && !text.empty()) text.pop_back();
+  return text;
+}
+
 std::string missing_header_of(std::string_view log)
 {
   for (auto const line : lines_of(log))

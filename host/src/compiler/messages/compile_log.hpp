@@ -25,6 +25,9 @@ std::string with_user_name(std::string_view line, compile_subject const& subject
 /// "src/half.cu:3" of the catastrophic error of a log; of line 0, which the host states, the file.
 std::string place_of_catastrophe(std::string_view log, compile_subject const& subject);
 
+/// `log` with the files of headers instead of the names by which the compiler knows them.
+std::string with_header_files(std::string_view log, compile_subject const& subject);
+
 /// The name of the file in "could not open source file "NAME"" of the log; empty if there is none.
 std::string missing_header_of(std::string_view log);
 

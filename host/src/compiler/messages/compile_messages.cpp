@@ -197,7 +197,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
                                    producer, first_compile_error(product.log)),
          .input = subject.name,
          .code = vendor_code(product.code),
-         .log = product.log,
+         .log = with_header_files(product.log, subject),
          .hint = "install a newer NVRTC, or compile for an older architecture, which newer GPUs "
                  "run too"});
   auto const line = first_compile_error(product.log);
@@ -212,7 +212,7 @@ void refuse_product(compile_product const& product, compile_subject const& subje
                       : shortened(with_file(with_user_name(line, subject), subject)),
        .input = subject.name,
        .code = error_code::compile_failed,
-       .log = product.log,
+       .log = with_header_files(product.log, subject),
        .hint = std::move(hint)});
 }
 

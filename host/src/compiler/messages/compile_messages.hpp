@@ -28,7 +28,7 @@ std::string named_warning(std::string const& warning, compile_subject const& sub
 
 /// @throws compile_error (compile_failed, header_not_found) or unavailable_error (an architecture
 ///   that the compiler does not know), for a product that failed. `refusal`: why a file that is
-///   there was not read (header_set::refusal_of).
+///   there was not read (header_files::refusal_of).
 [[noreturn]] void refuse_product(compile_product const& product, compile_subject const& subject,
                                  std::string const& refusal, std::string const& producer);
 

@@ -16,8 +16,8 @@ struct compile_subject {
   installed_contract const* contract = nullptr;  ///< null: none
   bool has_header = false;                       ///< one that is included instead of a contract's
   std::vector<std::string> folders = {};         ///< that #include searches
-  /// The file of each header, for editors, by its name in the set (header_set); filled before
-  /// messages are made.
+  /// The file of each header, for editors, by the path at which the compiler looked it up
+  /// (header_files); filled before messages are made.
   std::map<std::string, std::string> header_files = {};
   std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
 };

@@ -89,15 +89,6 @@ std::string header_hint(std::string const& name, compile_subject const& subject,
   return has_headers_of_cuda(subject) ? hint : detail::format("{}; {}", hint, k_headers_remedy);
 }
 
-/// `log` without the compiler's list of folders: it has none, the host searches.
-std::string without_search_list(std::string log)
-{
-  constexpr std::string_view k_list = " (no directories in search list)";
-  if (auto const start = log.find(k_list); start != std::string::npos)
-    log.erase(start, k_list.size());
-  return log;
-}
-
 }  // namespace
 
 void refuse_header(std::string const& name, compile_product const& product,
@@ -110,12 +101,13 @@ void refuse_header(std::string const& name, compile_product const& product,
                                     "include a regular file in a folder of -I "
                                     "(compile_options::include_folders); {}",
                                     folders_text(subject));
-  throw compile_error(stage::compiler,
-                      {.message = detail::format("{}: the header {} {}", place, name, cause),
-                       .input = subject.name,
-                       .code = error_code::header_not_found,
-                       .log = refusal.empty() ? without_search_list(product.log) : std::string(),
-                       .hint = std::move(hint)});
+  throw compile_error(
+      stage::compiler,
+      {.message = detail::format("{}: the header {} {}", place, name, cause),
+       .input = subject.name,
+       .code = error_code::header_not_found,
+       .log = refusal.empty() ? with_header_files(product.log, subject) : std::string(),
+       .hint = std::move(hint)});
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one compile compiles: the source, its contract or header, and the headers that it includes.
-// Threads: one at a time.
+// What one compile compiles: the source, its contract or header, and the headers that it may
+// include. Threads: one at a time.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "compiler/headers/collect_headers.hpp"
-#include "compiler/headers/header_set.hpp"
+#include "compiler/compiler_helpers.hpp"
+#include "compiler/headers/cuda_headers.hpp"
+#include "compiler/headers/header_files.hpp"
 #include "compiler/messages/compile_subject.hpp"
 #include "fatlink/compiler.hpp"
 
@@ -20,26 +21,18 @@ class compile_inputs {
   /// The arguments must outlive it.
   compile_inputs(source const& code, compile_options const& options);
 
-  /// Reads the contract. @throws as compiler::compile.
-  void read_contract();
-  /// Reads the headers, after read_contract(). `compiler_file`: of the compiler; empty fields:
-  /// there is none. `helpers` must outlive this object. @throws as compiler::compile.
-  void read(library_file compiler_file, compiler_helpers& helpers, link_cache const* cache);
+  /// Reads the contract, and opens the folders of the headers. `helpers` must outlive this object.
+  /// @throws as compiler::compile.
+  void read_contract(compiler_helpers& helpers);
+  /// Adds what belongs to the compiler, after read_contract(): CUDA's headers, or libdevice.
+  /// `compiler_file`: of the compiler; empty fields: there is none. @throws as compiler::compile.
+  void read(library_file compiler_file, link_cache const* cache);
 
   [[nodiscard]] bool is_cuda() const { return code.language() == source_language::cuda; }
-  /// Whether NVRTC is first asked to leave its own declarations out: there are no headers. That
-  /// takes half the time.
-  [[nodiscard]] bool is_minimal() const { return is_cuda() && headers->has_only_forced(); }
-  /// The program, with the headers that are known so far.
-  [[nodiscard]] program make_program() const;
-  /// The same with NVRTC's own declarations.
-  [[nodiscard]] program make_full_program() const;
-  /// What a compile that a package ships depends on, whatever compiler made it: the program of CUDA
-  /// C++ with the headers that are not CUDA's own, which this reads instead of read().
-  /// After read_contract(). @throws as read().
-  [[nodiscard]] program make_shipped_program(compiler_helpers& helpers);
-  /// The files of the headers, and of compile_options::header.
-  [[nodiscard]] std::vector<std::filesystem::path> header_files() const;
+  /// `is_minimal`: see compile_with_headers.hpp.
+  [[nodiscard]] program make_program(bool is_minimal = false) const;
+  /// The headers that were read, and compile_options::header.
+  [[nodiscard]] std::vector<std::filesystem::path> read_headers() const;
   /// Fills subject.header_files. Relative to the working folder, if they are below it.
   void name_header_files();
 
@@ -48,19 +41,15 @@ class compile_inputs {
   library_file library = {};  ///< of the compiler; set by read()
   std::string producer = {};  ///< "NVRTC 13.0"; set by read()
   std::optional<installed_contract> contract = {};
-  std::optional<header_set> headers = {};  ///< of LLVM IR: libdevice, if it is needed
+  std::optional<header_files> headers = {};  ///< set by read_contract()
+  std::optional<cuda_headers> places = {};   ///< of CUDA's headers; set by read()
   compile_subject subject;
   std::vector<std::string> warnings = {};  ///< about options and headers
 
  private:
-  [[nodiscard]] header_request make_header_request() const;
-  void read_headers(compiler_helpers& helpers, link_cache const* cache);
   void read_ir();
-  [[nodiscard]] program make_program(bool is_minimal) const;
-  void use(collected_headers collected);
 
-  std::optional<forced_header> forced_header_;
-  std::vector<std::string> forced_names_;  ///< of forced_header_ in the set; one or none
+  std::vector<memory_header> libraries_;  ///< of LLVM IR: libdevice, if it is needed
 };
 
 }  // namespace fatlink::detail

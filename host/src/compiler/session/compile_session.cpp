@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/headers/compile_with_headers.hpp"
 #include "compiler/messages/compile_messages.hpp"
 #include "compiler/session/compile_key.hpp"
 #include "util/process/environment.hpp"
@@ -11,18 +12,6 @@
 #include "vendor_compiler/nvrtc.hpp"
 
 namespace fatlink::detail {
-namespace {
-
-constexpr int k_most_rounds = 64;  ///< of headers that only the compiler finds
-
-/// The key of the names of headers that a compile with `key` found late.
-cache_key late_headers_key(cache_key key)
-{
-  return key.add("result", "headers");
-}
-
-}  // namespace
-
 compile_session::compile_session(compiler_state& state, source const& code,
                                  compile_options const& options)
     : state_(state),
@@ -35,7 +24,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
 compiled_source compile_session::run()
 {
   stopwatch watch;
-  inputs_.read_contract();
+  inputs_.read_contract(helpers_);
   if (may_use_shipped()) product_ = find_shipped();
   return make_result(watch);
 }
@@ -43,13 +32,13 @@ compiled_source compile_session::run()
 compiled_source compile_session::run_into(std::filesystem::path const& layer)
 {
   stopwatch watch;
-  inputs_.read_contract();
+  inputs_.read_contract(helpers_);
   auto result = make_result(watch);
-  if (inputs_.is_cuda()) write_layer_entry(layer, make_shipped_key(), *product_);
+  if (inputs_.is_cuda()) write_shipped(layer);
   return result;
 }
 
-/// Reads the headers and compiles, unless product_ is found already.
+/// Compiles, unless product_ is found already.
 compiled_source compile_session::make_result(stopwatch& watch)
 {
   if (!product_) {
@@ -71,13 +60,13 @@ compiled_source compile_session::make_result(stopwatch& watch)
           .warnings = std::move(warnings_),
           .cache = outcome_,
           .producer = std::move(producer),
-          .headers = inputs_.header_files(),
+          .headers = inputs_.read_headers(),
           .times = times_};
 }
 
 void compile_session::read_inputs()
 {
-  inputs_.read(state_.locate(inputs_.code.language()), helpers_, state_.settings.cache.get());
+  inputs_.read(state_.locate(inputs_.code.language()), state_.settings.cache.get());
 }
 
 /// Whether a compile that a package ships may be used, whatever NVRTC made it: not where the caller
@@ -90,31 +79,44 @@ bool compile_session::may_use_shipped() const
 }
 
 /// Of a compile that a package ships: names no compiler.
-cache_key compile_session::make_shipped_key()
+cache_key compile_session::make_shipped_key() const
 {
   std::string const any_compiler;
-  return compile_key(inputs_.make_shipped_program(helpers_), inputs_.options,
+  return compile_key(inputs_.make_program(), inputs_.headers->memory(), inputs_.options,
                      {.compiler = any_compiler, .contract = inputs_.subject.contract});
 }
 
-/// Null: no layer has it.
+/// Null: no layer has it. CUDA's own headers belong to the compiler, which is not part of the key.
 std::shared_ptr<cached_link const> compile_session::find_shipped()
 {
-  auto const key = make_shipped_key();
-  auto found = state_.settings.cache->find_shipped(key);
+  auto& cache = *state_.settings.cache;
+  auto key = make_shipped_key();
+  if (auto const record = cache.find_shipped(record_key(key))) {
+    auto const paths = decode_record(*record);
+    inputs_.headers->add_to_record(paths);
+    key = key_with_state(std::move(key), inputs_.headers->state_of(paths, true));
+  }
+  auto found = cache.find_shipped(key);
   if (found) outcome_ = cache_outcome::hit;
-  add_warnings(state_.settings.cache->take_warnings());
+  add_warnings(cache.take_warnings());
   return found;
 }
 
-std::vector<std::filesystem::path> compile_session::find_headers()
+void compile_session::write_shipped(std::filesystem::path const& layer)
 {
-  inputs_.read_contract();
-  read_inputs();
-  auto files = inputs_.header_files();
-  auto const missing = inputs_.headers->missing_files();
-  files.insert(files.end(), missing.begin(), missing.end());
-  return files;
+  auto const paths = shipped_part(inputs_.headers->record());
+  auto key = make_shipped_key();
+  if (!paths.empty()) {
+    write_layer_entry(layer, record_key(key), encode_record(paths));
+    key = key_with_state(std::move(key), inputs_.headers->state_of(paths, true));
+  }
+  write_layer_entry(layer, key, *product_);
+}
+
+header_lookups compile_session::lookups()
+{
+  if (!inputs_.headers) return {};
+  return {.found = inputs_.read_headers(), .missing = inputs_.headers->missing_files()};
 }
 
 void compile_session::add_warnings(std::vector<std::string> const& warnings)
@@ -128,14 +130,10 @@ std::shared_ptr<cached_link const> compile_session::find_or_make()
 {
   auto const& cache = state_.settings.cache;
   if (!cache || !has_identities()) return std::make_shared<cached_link const>(compiler_.make());
-  auto const key = add_known_headers(*cache);
-  auto result = helpers_.find_or_make(key, [&] {
-    auto link = compiler_.make();
-    return link_cache::product{.link = std::move(link), .keep = compiler_.late_headers().empty()};
-  });
+  auto result = find_or_compile(make_key(), *inputs_.headers, *cache, helpers_,
+                                [&] { return compiler_.make(); });
   helpers_.release();
   outcome_ = result.outcome;
-  if (!compiler_.late_headers().empty()) store_late(key, *result.link);
   for (auto& warning : cache->take_warnings()) warnings_.push_back(std::move(warning));
   return std::move(result.link);
 }
@@ -147,45 +145,14 @@ bool compile_session::has_identities() const
          (!inputs_.contract || !state_.locate(source_language::cuda).identity.empty());
 }
 
-/// Adds the headers that an earlier compile of the same texts found late, as long as they are
-/// there. Returns the key of the compile.
-cache_key compile_session::add_known_headers(link_cache& cache)
-{
-  auto key = make_key();
-  for (int rounds = 0; inputs_.is_cuda() && rounds < k_most_rounds; ++rounds) {
-    auto const names_key = late_headers_key(key);
-    if (!cache.has(names_key)) break;
-    auto const entry =
-        helpers_.find_or_make(names_key, [] { return link_cache::product{.keep = false}; });
-    bool is_changed = false;
-    for (auto const& name : entry.link->warnings)
-      is_changed = inputs_.headers->add(name) || is_changed;
-    if (!is_changed) break;
-    key = make_key();
-  }
-  return key;
-}
-
-/// Stores `link`, which is not the one of `key`, by the key with the headers that were found late,
-/// and by `key` the names of those.
-void compile_session::store_late(cache_key const& key, cached_link const& link)
-{
-  (void)helpers_.find_or_make(make_key(), [&] { return link_cache::product{.link = link}; });
-  (void)helpers_.find_or_make(late_headers_key(key), [&] {
-    return link_cache::product{.link = {.warnings = compiler_.late_headers()}};
-  });
-}
-
 cache_key compile_session::make_key()
 {
   compile_conditions conditions{.compiler = inputs_.library.identity,
                                 .contract = inputs_.subject.contract,
                                 .allow_unconfined = state_.settings.allow_unconfined};
-  if (inputs_.contract) {
-    conditions.hook_probe = &compiler_.probe();
-    conditions.nvrtc = state_.locate(source_language::cuda).identity;
-  }
-  return compile_key(inputs_.make_program(), inputs_.options, conditions);
+  if (inputs_.contract) conditions.nvrtc = state_.locate(source_language::cuda).identity;
+  return compile_key(inputs_.make_program(), inputs_.headers->memory(), inputs_.options,
+                     conditions);
 }
 
 }  // namespace fatlink::detail

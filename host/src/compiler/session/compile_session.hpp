@@ -25,18 +25,17 @@ class compile_session {
   compiled_source run();
   /// See compiler::compile_into.
   compiled_source run_into(std::filesystem::path const& layer);
-  /// See compiler::find_headers.
-  std::vector<std::filesystem::path> find_headers();
+  /// What the compile looked up so far.
+  [[nodiscard]] header_lookups lookups();
 
  private:
   compiled_source make_result(stopwatch& watch);
   void read_inputs();
   [[nodiscard]] bool may_use_shipped() const;
-  cache_key make_shipped_key();
+  [[nodiscard]] cache_key make_shipped_key() const;
   std::shared_ptr<cached_link const> find_shipped();
+  void write_shipped(std::filesystem::path const& layer);
   std::shared_ptr<cached_link const> find_or_make();
-  cache_key add_known_headers(link_cache& cache);
-  void store_late(cache_key const& key, cached_link const& link);
   [[nodiscard]] bool has_identities() const;
   cache_key make_key();
   void add_warnings(std::vector<std::string> const& warnings);

@@ -2,7 +2,7 @@
 // Compiles the inputs of one compile to a fatbin, without the cache. Threads: one at a time.
 #pragma once
 
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,16 +22,9 @@ class source_compiler {
   {
   }
 
-  /// Compiles, again with each header that only the compiler finds, which it adds to the inputs.
+  /// Compiles; the inputs then have a record of the headers that were looked up.
   /// @throws compile_error, unavailable_error as compiler::compile.
   cached_link make();
-  /// The names of those headers.
-  [[nodiscard]] std::vector<std::string> const& late_headers() const noexcept
-  {
-    return late_headers_;
-  }
-  /// The program that states the types of the contract's hooks. There is a contract.
-  program const& probe();
   /// Wall time in the compiler, milliseconds.
   [[nodiscard]] double compile_ms() const noexcept { return compile_ms_; }
   /// What the user should know though the cache keeps the result.
@@ -39,22 +32,18 @@ class source_compiler {
 
  private:
   void find_types();
-  hook_types types_of_contract();
+  stated_types types_of_contract();
   std::vector<compile_product> compile_all();
   std::vector<compile_product> compile(program const& subject);
   void check_confinement(helper_tool tool);
-  bool is_final(std::vector<compile_product> const& products);
-  [[noreturn]] void refuse(compile_product const& product, std::string const& header,
-                           std::size_t number);
+  [[noreturn]] void refuse(compile_product const& product, std::size_t number);
   ir_agreement compare_ir_types(byte_buffer const& ptx);
 
   compiler_state& state_;
   compile_inputs& inputs_;
   compiler_helpers& helpers_;
-  std::optional<program> probe_;  ///< of the contract
-  hook_types types_;              ///< of the contract
+  hook_types types_;  ///< of the contract
   declaration_state declarations_ = declaration_state::same;
-  std::vector<std::string> late_headers_;
   std::vector<std::string> warnings_;
   double compile_ms_ = 0;
 };
