@@ -7,24 +7,48 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <sstream>
 
 #include "fatlink/linker.hpp"
-#include "fatlink/verify.hpp"
 #include "needs_nvjitlink.hpp"
 #include "places.hpp"
 #include "stratified.hpp"
 #include "test_scale.hpp"
+#include "verification/transform_reference.hpp"
 
 namespace fatlink {
 namespace {
 
 std::size_t const k_count = fixtures::scaled(std::size_t{1} << 20);
+
+/// The bits as an integer that ascends with the values.
+std::int64_t ordered(float value)
+{
+  auto const bits = std::bit_cast<std::int32_t>(value);
+  return bits < 0 ? -static_cast<std::int64_t>(bits & 0x7FFFFFFF) : bits;
+}
+
+/// How many floats lie between two floats, one of the two included; 0 for two NaNs.
+std::uint64_t ulp_steps(float a, float b)
+{
+  if (std::isnan(a) || std::isnan(b))
+    return std::isnan(a) && std::isnan(b) ? 0 : std::numeric_limits<std::uint64_t>::max();
+  return static_cast<std::uint64_t>(std::abs(ordered(a) - ordered(b)));
+}
+
+bool states_user_transform(std::filesystem::path const& sidecar)
+{
+  auto const stated = transform_reference::beside(sidecar);
+  return stated && !stated->states_hooks;
+}
 
 struct comparison {
   std::size_t different = 0;  ///< in bits, NaNs of other bits among them
@@ -131,7 +155,7 @@ std::vector<std::filesystem::path> transforms()
   std::vector<std::filesystem::path> paths;
   for (auto const& folder : {places::data(), places::corpus()})
     for (auto const& entry : std::filesystem::directory_iterator(folder))
-      if (entry.path().extension() == ".json" && reference::beside(entry.path()))
+      if (entry.path().extension() == ".json" && states_user_transform(entry.path()))
         paths.push_back(std::filesystem::path(entry.path()).replace_extension(".fatbin"));
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -37,6 +37,14 @@ TEST(CompareOutputs, ComparesBytesAndSaysWhatDiffers)
             "the sizes differ: 2 and 1 elements");
 }
 
+TEST(CompareOutputs, StatesTheLargestErrorInUlpWhereTheBoundIsInUlpOnly)
+{
+  output_verification const bounded{.max_ratio = 0.25, .tolerance_ulp = 4};
+  EXPECT_EQ(bounded.max_ulp(), 1);
+  EXPECT_EQ((output_verification{.max_ratio = 0, .tolerance_ulp = 0}.max_ulp()), 0);
+  EXPECT_FALSE((output_verification{.max_ratio = 0.25}.max_ulp()));
+}
+
 TEST(CompareOutputs, FindsTheFirstFailureOnAnyCore)
 {
   auto const a = generated(type_of("float64"), 300'000);

@@ -7,7 +7,7 @@
 #include "changed_plan.hpp"
 #include "expect_error.hpp"
 #include "fatbin/sidecar.hpp"
-#include "fatlink/reference.hpp"
+#include "verification/transform_reference.hpp"
 
 using namespace fatlink;
 using nlohmann::json;
@@ -149,5 +149,5 @@ TEST(PlanReader, IsRecognizedAsASidecarWithoutReference)
   fixtures::folder const folder;
   auto const sidecar = folder.write("reduce.json", plan_text::example().dump());
   EXPECT_TRUE(detail::is_sidecar(sidecar));
-  EXPECT_FALSE(reference::beside(folder.path() / "reduce.fatbin"));
+  EXPECT_FALSE(transform_reference::beside(folder.path() / "reduce.fatbin"));
 }

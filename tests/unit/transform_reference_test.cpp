@@ -58,6 +58,26 @@ class TransformReference : public testing::Test {
 
 }  // namespace
 
+TEST_F(TransformReference, OfOneHookIsAnExpressionInX)
+{
+  nlohmann::json const stated{
+      {"name", "t"}, {"summary", "s"}, {"hook", "h"}, {"reference", "2*x"}, {"tolerance_ulp", 1.5}};
+  auto const found = read(stated);
+  EXPECT_FALSE(found.states_hooks);
+  EXPECT_EQ(found.hooks.front().result.front().text, "2*x");
+  EXPECT_EQ(found.hooks.front().tolerance.ulp, 1.5);
+  auto other = stated;
+  other["reference"] = "2*y";
+  refuse(other, "\"reference\"");
+  other = stated;
+  other["tolerance_ulp"] = 1048576;
+  EXPECT_EQ(read(other).hooks.front().tolerance.ulp, 1048576);
+  other["tolerance_ulp"] = 1048577;
+  refuse(other, "\"tolerance_ulp\" is 1048577");
+  other["tolerance_ulp"] = -1;
+  refuse(other, "\"tolerance_ulp\" is not a number, 0 or more");
+}
+
 TEST_F(TransformReference, ReadsHooksStateElementAndErrorModel)
 {
   auto const transform = read(k_good);

@@ -10,7 +10,6 @@
 #include "expression/words.hpp"
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
-#include "fatlink/reference.hpp"
 #include "fatlink/source.hpp"
 #include "identifier.hpp"
 #include "input/stated_digest.hpp"
@@ -199,6 +198,18 @@ void read_hooks(sidecar_member const& sidecar, transform_reference& read)
   }
 }
 
+/// The form for one hook in x.
+void read_one_hook(sidecar_member const& sidecar, transform_reference& read)
+{
+  hook_reference hook{.hook = sidecar.member("hook").text(), .parameters = {"x"}};
+  auto const expression = sidecar.member("reference");
+  hook.result = {{.text = expression.text()}};
+  name_check(hook.parameters, read.types).check(expression, hook.result.front().text);
+  (void)sidecar.member("tolerance_ulp");
+  hook.tolerance.ulp = read_limit(sidecar, "tolerance_ulp", k_largest_ulp);
+  read.hooks.push_back(std::move(hook));
+}
+
 bool states_reference(nlohmann::json const& json)
 {
   return has_any(json, k_old_keys) || has_any(json, k_new_keys);
@@ -248,21 +259,14 @@ transform_reference transform_reference::read(std::filesystem::path const& path)
   auto const json = detail::read_json(path);
   sidecar_member const sidecar(*json, path.string());
   check_form(sidecar);
-  if (!has_any(*json, k_new_keys)) {
-    auto const old = reference::read(path);
-    return {.name = old.name,
-            .summary = old.summary,
-            .hooks = {{.hook = old.hook,
-                       .parameters = {"x"},
-                       .result = {{.text = old.expression}},
-                       .tolerance = {.ulp = old.tolerance_ulp}}},
-            .file = old.file};
-  }
   transform_reference read{.name = sidecar.member("name").text(),
                            .summary = sidecar.member("summary").text(),
-                           .states_hooks = true,
+                           .states_hooks = has_any(*json, k_new_keys),
                            .file = path.string()};
-  read_hooks(sidecar, read);
+  if (read.states_hooks)
+    read_hooks(sidecar, read);
+  else
+    read_one_hook(sidecar, read);
   return read;
 }
 

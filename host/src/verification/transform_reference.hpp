@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transform computes, by its own statement in its sidecar: for one hook in x, as
-// fatlink/reference.hpp describes, or for any hooks:
+// What a transform computes, by its own statement in its sidecar: for one hook in x:
+//   {"name": "relu_poly", "summary": "max(0, x² + 3x − 1)", "hook": "user_transform",
+//    "reference": "max(0, x*x + 3*x - 1)", "tolerance_ulp": 4}
+// or for any hooks:
 //   {"name": "scaled_load", "summary": "scale * x",
 //    "hooks": {"load": {"parameters": ["x", "index"], "result": "state.scale * x",
 //                       "type": "float32",
