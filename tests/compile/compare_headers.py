@@ -20,6 +20,15 @@ SIZES = ("", "_1", "_2", "_4", "_8", "_16", "_32")
 FACTOR = 'extern "C" __device__ float user_transform(float x) { return 0.5F * x; }\n'
 
 
+def without_names(line):
+    """A line of PTX with the text of a string of __FILE__ in place of its bytes, without the compiler's names of folders."""
+    found = re.search(r"\.b8 (\S+)\[\d+\] = \{([\d, ]+)\}", line)
+    if not found:
+        return line
+    text = bytes(map(int, found[2].split(", "))).decode("latin-1")
+    return f"{found[1].split('[')[0]} = {re.sub('^/@[a-z0-9]+/', '', text)}"
+
+
 class Build:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
@@ -36,7 +45,7 @@ class Build:
             if done.returncode != 0:
                 return done.returncode, (done.stderr.splitlines() or [""])[0]
             ptx = self.run("inspect", "--ptx", f"{folder}/out.fatbin").stdout
-        lines = [line for line in ptx.splitlines() if not re.match(r"// .*out\.fatbin: |\s*\.(file|loc)\b", line)]
+        lines = [without_names(line) for line in ptx.splitlines() if not re.match(r"// .*out\.fatbin: |\s*\.(file|loc)\b", line)]
         return 0, "\n".join(lines)
 
 
@@ -77,7 +86,7 @@ def main():
     parser.add_argument("--only", default="", help="sources whose path has this text")
     arguments = parser.parse_args()
     old, new = Build(arguments.old), Build(arguments.new)
-    counts = {"equal": 0, "equal errors": 0, "different": 0}
+    counts = {"equal": 0, "equal errors": 0, "only the new one compiles": 0, "different": 0}
     with tempfile.TemporaryDirectory() as folder:
         own = [path for part in ("kernels", "tests") for path in sorted((ROOT / part).rglob("*.cu"))]
         for source in [*own, *sources_of_headers(pathlib.Path(folder), old)]:
@@ -86,7 +95,8 @@ def main():
             words = words_of(source, old) if source in own else []
             was, now = old.compile(source, *words), new.compile(source, *words)
             is_equal = was == now if was[0] == 0 else was[0] == now[0]
-            counts["different" if not is_equal else "equal" if was[0] == 0 else "equal errors"] += 1
+            is_new = was[0] != 0 and now[0] == 0
+            counts["only the new one compiles" if is_new else "different" if not is_equal else "equal" if was[0] == 0 else "equal errors"] += 1
             if not is_equal:
                 print(f"{source.name}: {was[0]} and {now[0]}", *(text for status, text in (was, now) if status != 0), sep="\n  ", flush=True)
     print(", ".join(f"{count} {name}" for name, count in counts.items()))

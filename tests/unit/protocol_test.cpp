@@ -70,6 +70,26 @@ TEST(Protocol, CarriesAProgram)
   EXPECT_TRUE(got.compiles[1].wants_cubin);
 }
 
+TEST(Protocol, CarriesLookUpsOfFiles)
+{
+  EXPECT_EQ(decode_look_up(body_of(encode_look_up("/@1/x.h", {}))), "/@1/x.h");
+  auto const message = encode(looked_up_file{.kind = looked_up_file::file_kind::regular,
+                                             .device = 1,
+                                             .inode = 2,
+                                             .missing = 3,
+                                             .text = "int x;"},
+                              {});
+  auto const body = body_of(message);
+  auto const file = decode_file(body);
+  EXPECT_EQ(file.kind, looked_up_file::file_kind::regular);
+  EXPECT_EQ(file.device, 1U);
+  EXPECT_EQ(file.inode, 2U);
+  EXPECT_EQ(file.missing, 3U);
+  EXPECT_EQ(file.text, "int x;");
+  for (std::size_t kept = 0; kept < body.size(); ++kept)
+    EXPECT_THROW((void)decode_file(bytes_view(body).first(kept)), protocol_error) << kept;
+}
+
 TEST(Protocol, CarriesProductsFailuresAndHellos)
 {
   auto const product = decode_product(body_of(encode(

@@ -214,7 +214,9 @@ header_files::entry header_files::find(std::string const& path)
   auto const name = path.size() > place->name.size() ? path.substr(place->name.size() + 1) : ".";
   auto result = find_in(*place, path, name);
   auto const is_missing = result.found.kind == looked_up_file::file_kind::missing;
-  return is_missing && place->name == k_standard ? find_of_cccl(name) : result;
+  if (!is_missing || place->name != k_standard) return result;
+  auto of_cccl = find_of_cccl(name);
+  return of_cccl.found.kind == looked_up_file::file_kind::regular ? of_cccl : result;
 }
 
 /// The file `name` of the first folder of `place` that has it.
