@@ -16,7 +16,6 @@
 #include "fatlink/nvjitlink.hpp"
 #include "fatlink/reference.hpp"
 #include "installed.hpp"
-#include "use_options.hpp"
 #include "util/files/path_lookup.hpp"
 #include "verbs.hpp"
 
@@ -61,9 +60,8 @@ try {
   (void)identity.evaluator();
   return {{"found", true}};
 } catch (unavailable_error const& missing) {
-  return {{"found", false},
-          {"reason", missing.details().message},
-          {"hint", use_options(missing.details())}};
+  return {
+      {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
 }
 
 nlohmann::json examine_cache()

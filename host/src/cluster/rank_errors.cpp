@@ -59,15 +59,16 @@ error_record damage_from(unsigned rank, sequence_error const& cause)
 
 error_record too_large(std::uint64_t size)
 {
-  return {.type = error_type::link,
-          .where = stage::linker,
-          .details = {.message = detail::format(
-                          "the image has {} bytes; one that is sent to other ranks has "
-                          "at most {}",
-                          size, k_largest_body),
-                      .input = "image",
-                      .code = error_code::above_limit,
-                      .hint = "link on each rank, or pass fewer kernels in link_options::kernels"}};
+  return {
+      .type = error_type::link,
+      .where = stage::linker,
+      .details = {
+          .message = detail::format("the image has {} bytes; one that is sent to other ranks has "
+                                    "at most {}",
+                                    size, k_largest_body),
+          .input = "image",
+          .code = error_code::above_limit,
+          .hint = "link on each rank, or pass fewer kernels in <link_options::kernels>"}};
 }
 
 error_record of_rank(unsigned rank, error_record record)
