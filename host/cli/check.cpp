@@ -30,7 +30,6 @@
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
 #include "targets.hpp"
-#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -156,7 +155,7 @@ void print_checks(std::vector<check_result> const& results)
                describe_result(result));
     for (auto const& finding : result.findings)
       fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(finding.severity), finding.message,
-                 to_string(finding.id), use_options(finding.hint));
+                 to_string(finding.id), finding.hint);
   }
 }
 

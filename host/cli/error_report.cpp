@@ -10,7 +10,6 @@
 
 #include "fatlink/preflight.hpp"
 #include "terminal/standard_streams.hpp"
-#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -44,15 +43,18 @@ void print_log(std::string const& log)
   for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
 
-/// The details of `failure` for the program's users: usage errors of the library name fields of
-/// link_options.
+/// The details of `failure`; where an option helps that the library does not have, the hint names
+/// it.
 error_details readable_details(error const& failure)
 {
   auto details = failure.details();
-  details.hint = use_options(details);
-  if (failure.where() != stage::usage) return details;
-  details.message = use_options(details.message);
-  details.input = use_options(details.input);
+  if (details.code == error_code::refused_instruction) details.hint += ": --device gpu";
+  if (details.code == "CUDA_ERROR_OUT_OF_MEMORY")
+    details.hint = "use fewer --elements, or a GPU with more free memory";
+  if (details.code == error_code::out_of_memory)
+    details.hint =
+        "use fewer --elements, smaller sizes (--set) or inputs, or raise the limit of memory "
+        "(ulimit -v)";
   return details;
 }
 
@@ -80,7 +82,7 @@ void print_other_findings(error const& failure)
     if (finding.severity == severity::error && std::exchange(is_first_error, false)) continue;
     print_error("fatlink: {}: {} [{}]\n", to_string(finding.severity), finding.message,
                 to_string(finding.id));
-    print_field("hint:", use_options(finding.hint));
+    print_field("hint:", finding.hint);
   }
 }
 
@@ -124,13 +126,11 @@ nlohmann::json error_to_json(error const& failure)
 
 nlohmann::json finding_to_json(finding const& finding)
 {
-  auto json = nlohmann::json{{"id", to_string(finding.id)},
-                             {"severity", to_string(finding.severity)},
-                             {"files", finding.files},
-                             {"file", finding.files.empty() ? "" : finding.files.back()},
-                             {"symbol", finding.symbol},
-                             {"message", finding.message},
-                             {"hint", use_options(finding.hint)}};
+  auto json = nlohmann::json{
+      {"id", to_string(finding.id)}, {"severity", to_string(finding.severity)},
+      {"files", finding.files},      {"file", finding.files.empty() ? "" : finding.files.back()},
+      {"symbol", finding.symbol},    {"message", finding.message},
+      {"hint", finding.hint}};
   return json;
 }
 

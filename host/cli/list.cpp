@@ -13,7 +13,6 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "reference_report.hpp"
-#include "use_options.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -108,7 +107,7 @@ void print_libraries(installed_fatbin const& transform)
     for (auto const& finding : library.findings)
       fmt::print("    does not work with {}: {} [{}]\n      hint: {}\n",
                  replace_controls(library.library), replace_controls(finding.message),
-                 to_string(finding.id), replace_controls(use_options(finding.hint)));
+                 to_string(finding.id), replace_controls(finding.hint));
   if (transform.libraries.empty())
     fmt::print("    no installed library has its contract or calls a function that it defines\n");
 }

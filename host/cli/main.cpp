@@ -17,6 +17,7 @@
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "verbs.hpp"
+#include "wording.hpp"
 
 namespace {
 
@@ -164,6 +165,7 @@ try {
 
 int main(int argc, char** argv)
 {
+  fatlink::detail::set_process_wording(fatlink::detail::wording::program);
   fatlink::cli::prepare_standard_streams();
   fatlink::cli::remove_temporaries_on_signals();
   std::span const words(argv, static_cast<std::size_t>(argc));

@@ -24,6 +24,7 @@
 #include "link_helper/protocol.hpp"
 #include "serve.hpp"
 #include "tool_process.hpp"
+#include "wording.hpp"
 
 namespace {
 
@@ -77,6 +78,7 @@ int fail_to_fork(int error, detail::helper_tool tool)
 
 int main(int argc, char** argv)
 {
+  detail::set_process_wording(detail::wording::none);  // the host puts errors in words
   auto const host = ::getppid();
   auto const status_pipe = keep_own_descriptors();
   auto const settings = read_arguments(argc, argv);

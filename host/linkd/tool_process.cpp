@@ -20,10 +20,10 @@ namespace {
 constexpr int k_unavailable = 5;
 constexpr char const* k_remedy =
     "links are not safe without it; allow seccomp (in a container: in its profile), or link "
-    "without the sandbox: linker_settings::allow_unconfined";
+    "without the sandbox: <linker_settings::allow_unconfined>";
 constexpr char const* k_compile_remedy =
     "compiles are not safe without it; allow seccomp (in a container: in its profile), or compile "
-    "without the sandbox: compiler_settings::allow_unconfined";
+    "without the sandbox: <compiler_settings::allow_unconfined>";
 
 void end_with(pid_t parent)
 {

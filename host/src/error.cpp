@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "wording.hpp"
+
 namespace fatlink {
 namespace {
 
@@ -144,8 +146,12 @@ code_text vendor_code(std::string text)
 }
 
 error::error(stage origin, error_details details)
-    : std::runtime_error(details.message), where_(origin), details_(std::move(details))
+    : std::runtime_error(detail::in_words(details.message)),
+      where_(origin),
+      details_(std::move(details))
 {
+  details_.message = what();
+  for (auto* text : {&details_.input, &details_.hint}) *text = detail::in_words(std::move(*text));
 }
 
 }  // namespace fatlink

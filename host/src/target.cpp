@@ -134,10 +134,11 @@ void check_link_mode(link_mode mode)
 {
   if (mode == link_mode::ptx || mode == link_mode::lto || mode == link_mode::sass) return;
   auto const value = std::to_string(static_cast<int>(mode));
-  throw usage_error({.message = "link mode " + value + ": no such mode",
-                     .input = value,
-                     .code = error_code::unknown_link_mode,
-                     .hint = "the modes are link_mode::ptx, link_mode::lto and link_mode::sass"});
+  throw usage_error(
+      {.message = "link mode " + value + ": no such mode",
+       .input = value,
+       .code = error_code::unknown_link_mode,
+       .hint = "the modes are <link_mode::ptx>, <link_mode::lto> and <link_mode::sass>"});
 }
 
 link_mode parse_link_mode(std::string_view text)
@@ -169,7 +170,7 @@ void check_target(target link_target)
     throw usage_error({.message = "no target is set",
                        .input = "target",
                        .code = error_code::invalid_target,
-                       .hint = "set link_options::target, for example to sm_90"});
+                       .hint = "set <link_options::target>, for example to sm_90"});
   check_architecture(link_target);
 }
 

@@ -85,7 +85,7 @@ class Manual(unittest.TestCase):
         source = pathlib.Path(os.environ["FATLINK_SOURCE"])
         macros = " ".join(path.read_text() for path in (source / "kernels/include").rglob("*.cuh"))
         read = {name for path in (source / "host").rglob("*.cpp") for name in re.findall(VARIABLE, path.read_text())
-                if name not in macros}  # hints on misspelt macros of device code name them
+                if name not in macros and path.name != "wording.cpp"}  # hints on misspelt macros of device code name them
         self.assertIn("FATLINK_CACHE_DIR", read)
         self.assertEqual(set(self.tags(self.section("ENVIRONMENT", "SH"))), read)
 

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hints of the library name its API, not the program; the program replaces names that the library uses."""
+"""Hints of the library name its API, not the program; each name in them is one of the table of host/src/wording.cpp."""
 import os
 import pathlib
 import re
 import unittest
 
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
-LIBRARY = [file for folder in ("src", "linkd") for file in sorted((SOURCE / "host" / folder).rglob("*.[ch]pp"))]
+LIBRARY = [file for folder in ("src", "linkd") for file in sorted((SOURCE / "host" / folder).rglob("*.[ch]pp"))
+           if file.name != "wording.cpp"]
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+# Formatted: "<link_options::{}>".
+LINK_FIELDS = "max_registers threads kernels variables ptxas nvvm " \
+              "optimization fast_compile debug line_info stack_protector fma target latest_nvvm ftz prec_div prec_sqrt " \
+              "allow_calls whole_archive drop_unused_variables driver_cache require_inlined"
+NAME = r"\b(?:link_options|link_mode|image_kind|isolation|compile_options|(?:linker|compiler|cache|live)_settings|cpu_options)::\w+"
 VERBS = "bench|cache|check|doctor|inspect|link|list|run"
 
 
@@ -24,14 +30,23 @@ class Hints(unittest.TestCase):
                 with self.subTest(file=str(file.relative_to(SOURCE))):
                     self.assertNotRegex(text, rf"\bfatlink ({VERBS})\b|(?<![\w-])--[a-z]{{2,}}-?[a-z]* [A-Z]")
 
-    def test_every_replaced_name_is_in_a_text_of_the_library(self):
-        table = (SOURCE / "host/cli/use_options.cpp").read_text()
-        names = re.findall(r'option_name\{"((?:[^"\\]|\\.)*)"', table)
-        self.assertGreater(len(names), 5)
+    def test_the_table_of_words_has_every_name_in_a_text_and_no_other(self):
+        table = (SOURCE / "host/src/wording.cpp").read_text()
+        known = set(re.findall(r'worded_name\{\s*"((?:[^"\\]|\\.)*)"', table))
+        self.assertGreater(len(known), 50)
         texts = [text for file in LIBRARY for text in literals(file)]
-        for name in names:
-            with self.subTest(name=name):
-                self.assertTrue(any(name in text for text in texts))
+        fields = {f"link_options::{field}" for field in re.findall(r"(\w+)", LINK_FIELDS)}
+        named = {name for text in texts for name in re.findall(r"<([^<>{}]+)>", text) if "::" in name or name in known}
+        self.assertEqual(named - known - {"fatlink::target"}, set())
+        self.assertEqual(known - named - fields, set())
+
+    def test_names_of_the_interface_stand_between_angle_brackets(self):
+        for file in LIBRARY:
+            if file.name in ("option_effects.cpp", "raw_options.cpp", "option_effects.hpp"):  # tables of names
+                continue
+            for text in literals(file):
+                with self.subTest(file=str(file.relative_to(SOURCE)), text=text):
+                    self.assertNotRegex(re.sub(r"<[^<>]*>", "", text), NAME)
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
   EXPECT_EQ(source_refusal(product, subject).hint,
             "the headers of CUDA, which NVRTC brings, could not be unpacked (writing "
             "/c/CACHEDIR.TAG: Read-only file system): correct this, use another folder "
-            "(FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder with -I "
-            "(compile_options::include_folders); no folders were searched");
+            "(FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder with "
+            "compile_options::include_folders; no folders were searched");
 }
 
 TEST(CompileMessages, NameAMissingHeaderAndTheFolders)
@@ -137,7 +137,7 @@ TEST(CompileMessages, OfARefusedHeaderSayWhatIsRead)
                     name + "\""},
             subject, "is not a regular file")
             .hint,
-        "include a regular file in a folder of -I (compile_options::include_folders); "
+        "include a regular file in a folder of compile_options::include_folders; "
         "searched: /include");
 }
 
@@ -179,10 +179,11 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
         .hint;
   };
   EXPECT_EQ(hint_for("x.h"),
-            "it is beside the source, whose folder is not searched: add it with -I " +
-                folder.path().string() + " (compile_options::include_folders)");
+            "it is beside the source, whose folder is not searched: add it with "
+            "compile_options::include_folders " +
+                folder.path().string());
   EXPECT_THAT(hint_for("../" + folder.path().filename().string() + "/x.h"),
-              HasSubstr("add its folder with -I"));
+              HasSubstr("add its folder with compile_options::include_folders"));
 }
 
 TEST(CompileMessages, CutLongLinesBeforeACharacter)

@@ -38,10 +38,10 @@ TEST(HookMacros, NameTheContractsOfTheirHook)
   EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", &stated),
             "FATLINK_BIN defines bin, a hook of bin_N, and the source is compiled for "
             "apply_transform/1: pass a library with it, or state the contract "
-            "(compile_options::contract)");
+            "(<compile_options::contract>)");
   EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", nullptr),
             "FATLINK_BIN defines bin, a hook of bin_N: pass a library with it, or state the "
-            "contract (compile_options::contract)");
+            "contract (<compile_options::contract>)");
 }
 
 TEST(HookMacros, OfTheContractItselfAreRight)
@@ -59,7 +59,7 @@ TEST(HookMacros, NameTheContractForTheSizeOfTheType)
                        "contract combine_8\"\n  FATLINK_COMBINE(best, a, b)\n",
                        &stated),
             "pass a library for elements of 8 bytes, which has the contract combine_8; without a "
-            "library state that contract (compile_options::contract)");
+            "library state that contract (<compile_options::contract>)");
 }
 
 TEST(HookMacros, DefineHooks)

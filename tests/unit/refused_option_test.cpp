@@ -36,7 +36,7 @@ TEST(RefusedOption, OfPtxasIsNamedInsteadOfTheInputs)
             "Unknown option '-warn-on-spills'");
   EXPECT_EQ(failure.input, "--warn-on-spills");
   EXPECT_EQ(failure.hint,
-            "remove it from link_options::ptxas; nvjitlink::path is the one that was opened");
+            "remove it from <link_options::ptxas>; <nvjitlink::path is> the one that was opened");
 }
 
 TEST(RefusedOption, WithAValueIsNamed)

@@ -18,7 +18,6 @@
 #include "plan_checks.hpp"
 #include "preflight/interface_queries.hpp"
 #include "terminal/streams.hpp"
-#include "use_options.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"
@@ -99,8 +98,8 @@ try {
   auto const selected = select_libraries(installed, detail::modules_of(files));
   for (auto const& plan : read_plans(files, selected))
     for (auto const& finding : judge_references(plan))
-      compiled.warnings.push_back(fmt::format("{} [{}]: {}", finding.message, to_string(finding.id),
-                                              use_options(finding.hint)));
+      compiled.warnings.push_back(
+          fmt::format("{} [{}]: {}", finding.message, to_string(finding.id), finding.hint));
 } catch (file_error const& unreadable) {  // a plan
   compiled.warnings.emplace_back(unreadable.what());
 }

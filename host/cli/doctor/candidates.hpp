@@ -7,7 +7,6 @@
 
 #include "fatlink/error.hpp"
 #include "fatlink/library_file.hpp"
-#include "use_options.hpp"
 
 namespace fatlink::cli {
 
@@ -31,7 +30,7 @@ nlohmann::json examine_library()
     (void)Library::open();
   } catch (unavailable_error const& missing) {
     json["message"] = missing.details().message;
-    json["hint"] = use_options(missing.details());
+    json["hint"] = missing.details().hint;
   }
   return json;
 }

@@ -39,7 +39,7 @@ try {
   json["version"] = compiled.producer.substr(compiled.producer.find(' ') + 1);
 } catch (error const& failure) {
   json["message"] = failure.details().message;
-  json["hint"] = use_options(failure.details());
+  json["hint"] = failure.details().hint;
   if (!used) return;
   json["path"] = used->path;
   json["reason"] = used->reason;

@@ -9,7 +9,6 @@
 #include "fatlink/error.hpp"
 #include "fatlink/linker.hpp"
 #include "link_helper/link_helper.hpp"
-#include "use_options.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -47,7 +46,7 @@ try {
   }
 } catch (unavailable_error const& failure) {
   json["reason"] = failure.details().message;
-  json["hint"] = use_options(failure.details());
+  json["hint"] = failure.details().hint;
 }
 
 void print_layer(nlohmann::json const& layer)
@@ -66,9 +65,8 @@ try {
   if (!library.empty()) examine_layers(json, library);
   return json;
 } catch (unavailable_error const& missing) {
-  return {{"found", false},
-          {"reason", missing.details().message},
-          {"hint", use_options(missing.details())}};
+  return {
+      {"found", false}, {"reason", missing.details().message}, {"hint", missing.details().hint}};
 }
 
 bool is_helper_usable(nlohmann::json const& helper)

@@ -61,7 +61,7 @@ try {
   auto details = failure.details();
   if (details.code != error_code::option_has_no_effect || info.kind != device_kind::cpu) throw;
   // The reference device takes PTX only, whatever the mode.
-  for (auto const* const remedy : {"emit a cubin for a GPU: image_kind::cubin", "link for a GPU"})
+  for (auto const* const remedy : {"emit a cubin for a GPU: --emit cubin", "link for a GPU"})
     if (auto const position = details.hint.find(remedy); position != std::string::npos)
       details.hint.replace(position, std::string::npos, "run on a GPU: --device gpu");
   throw usage_error(details);

@@ -86,6 +86,7 @@ STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, Dev
 
 UNKNOWN_COUNT = 2**64 - 1
 CANCELLED = 10  # a fatlink_error_kind
+WORDING_PYTHON = 1  # a fatlink_wording
 
 # Result and parameters of each function, one letter each.
 TYPES = {"-": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int32, "u": c_uint64, "b": c_uint8}
@@ -97,7 +98,7 @@ PROTOTYPES = {
     "device_open": "pspp", "device_get_info": "ppp", "device_get_memory_pool": "ppp", "device_limit_memory_pool": "ppu",
     "device_trim_memory_pool": "ppu", "gpu_count": "i", "device_free": "-p",
     "stream_create": "ppp", "stream_handle": "pp", "synchronize": "ppp", "stream_free": "-p",
-    "set_cancel_check": "-pp", "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
+    "set_cancel_check": "-pp", "set_wording": "-i", "error_get_kind": "ip", "error_stage": "sp", "error_code": "sp", "error_message": "sp", "error_input": "sp",
     "error_hint": "sp", "error_log": "sp", "error_exit_status": "ip", "error_free": "-p", "error_findings": "pp",
     "findings_count": "zp", "findings_get": "ppzp", "findings_free": "-p",
     "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
@@ -164,6 +165,7 @@ def _bind(library):
             function = (holding_the_gil if name == "plan_run_objects" else library)["fatlink_" + name]
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
             functions[name] = function
+        functions["set_wording"](WORDING_PYTHON)
         return functions
     except AttributeError as cause:
         raise UnavailableError(
@@ -182,27 +184,25 @@ def text(bytes_or_none):
 
 def read_findings(findings):
     """The findings behind a fatlink_findings const*."""
-    from ._wording import in_python
     result = []
     for index in range(c.findings_count(findings) if findings else 0):
         finding = FindingStruct()
         raise_error(c.findings_get(findings, index, ctypes.byref(finding)))
         result.append(Finding(text(finding.id), bool(finding.is_error),
                               tuple(text(finding.files[i]) for i in range(finding.file_count)), text(finding.symbol),
-                              in_python(text(finding.message)), in_python(text(finding.hint))))
+                              text(finding.message), text(finding.hint)))
     return tuple(result)
 
 
 def error_of(handle):
     """The exception for a fatlink_error*, which is freed."""
-    from ._wording import in_python
     try:
         if c.error_get_kind(handle) == CANCELLED and (raised := _interrupts.take()) is not None:
             return raised
         cls = CLASSES.get(c.error_get_kind(handle), Error)
-        return cls(in_python(text(c.error_message(handle))), code=text(c.error_code(handle)),
-                   hint=in_python(text(c.error_hint(handle))), stage=text(c.error_stage(handle)),
-                   input=in_python(text(c.error_input(handle))), log=text(c.error_log(handle)),
+        return cls(text(c.error_message(handle)), code=text(c.error_code(handle)),
+                   hint=text(c.error_hint(handle)), stage=text(c.error_stage(handle)),
+                   input=text(c.error_input(handle)), log=text(c.error_log(handle)),
                    findings=read_findings(c.error_findings(handle)))
     finally:
         c.error_free(handle)

@@ -86,8 +86,7 @@ class Image(Handle):
         return Hook(text(hook.name), bool(hook.inlined), bool(hook.is_default))
 
     def _warning(self, index):
-        from ._wording import in_python
-        return in_python(text(c.image_warning(self, index)))
+        return text(c.image_warning(self, index))
 
     def __bytes__(self) -> bytes:
         """The cubin, the PTX or the fatbin."""

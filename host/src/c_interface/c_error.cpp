@@ -1,8 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+
 #include "c_interface/error_object.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/struct_output.hpp"
 #include "util/process/cancel_check.hpp"
+
+namespace {
+
+constinit std::atomic<fatlink::detail::wording> wording_of_errors{fatlink::detail::wording::c};
+
+}  // namespace
+
+fatlink::detail::wording fatlink::c::error_wording() noexcept
+{
+  return wording_of_errors;
+}
+
+void fatlink_set_wording(fatlink_wording wording)
+{
+  using words = fatlink::detail::wording;
+  wording_of_errors = wording == FATLINK_WORDING_PYTHON ? words::python : words::c;
+}
 
 void fatlink_set_cancel_check(fatlink_cancel_check check, void* context)
 {

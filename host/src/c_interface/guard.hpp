@@ -12,14 +12,19 @@
 #include <vector>
 
 #include "c_interface/error_object.hpp"
+#include "wording.hpp"
 
 namespace fatlink::c {
+
+/// The words that fatlink_set_wording set.
+detail::wording error_wording() noexcept;
 
 /// Calls `work`; NULL, or the error that describes what it threw. The exception by which a thread
 /// is cancelled passes.
 template <typename Work>
 fatlink_error* guarded(Work const& work)
 try {
+  detail::wording_scope const scope(error_wording());
   work();
   return nullptr;
 } catch (abi::__forced_unwind const&) {

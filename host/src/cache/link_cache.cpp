@@ -25,8 +25,9 @@ using cache::folder;
 
 constexpr char const* k_folder_is_missing = "it has no folder: it keeps links in memory only";
 constexpr char const* k_folder_hint =
-    "correct this, or use another folder (FATLINK_CACHE_DIR, cache_settings::folder)";
-constexpr char const* k_no_folder_hint = "set HOME, FATLINK_CACHE_DIR or cache_settings::folder";
+    "correct this, or use another folder (FATLINK_CACHE_DIR<, cache_settings::folder>)";
+constexpr char const* k_no_folder_hint =
+    "set HOME or FATLINK_CACHE_DIR<, or cache_settings::folder>";
 
 [[noreturn]] void fail(std::filesystem::path const& folder, fault const& failure, char const* hint)
 {

@@ -101,11 +101,11 @@ void check_compiler_settings(compiler_settings const& settings)
         {.message = detail::format("a time limit of {} ms", limit_ms),
          .input = std::to_string(limit_ms),
          .code = error_code::invalid_time_limit,
-         .hint = "set compiler_settings::time_limit to more than 0 and at most 600 s"});
+         .hint = "set <compiler_settings::time_limit> to more than 0 and at most 600 s"});
   if (settings.memory_limit_mib < k_least_mib || settings.memory_limit_mib > k_most_mib)
     refuse(detail::format("a memory limit of {} MiB", settings.memory_limit_mib),
            std::to_string(settings.memory_limit_mib),
-           "set compiler_settings::memory_limit_mib to a number from 64 to 65536");
+           "set <compiler_settings::memory_limit_mib> to a number from 64 to 65536");
 }
 
 std::vector<compile_call> nvrtc_compiles(compile_options const& options,

@@ -4,6 +4,7 @@
 #include "compiler/remembered_identity.hpp"
 #include "vendor_compiler/nvrtc.hpp"
 #include "vendor_compiler/nvvm.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -11,14 +12,14 @@ namespace {
 library_file locate_nvrtc_file(std::filesystem::path const& named, identity_reader const& identify)
 {
   if (named.empty()) return locate_nvrtc(identify).value_or(library_file{});
-  return {named.string(), "compiler_settings::nvrtc",
+  return {named.string(), in_words("<compiler_settings::nvrtc>"),
           nvrtc_identity(named.string(), identify).value_or("")};
 }
 
 library_file locate_nvvm_file(std::filesystem::path const& named, identity_reader const& identify)
 {
   if (named.empty()) return detail::locate(nvvm_library(), identify).value_or(library_file{});
-  return {named.string(), "compiler_settings::libnvvm",
+  return {named.string(), in_words("<compiler_settings::libnvvm>"),
           identify(named.string(), nvvm_library()).value_or("")};
 }
 

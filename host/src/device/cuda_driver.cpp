@@ -148,9 +148,9 @@ char const* remedy(CUresult code)
       return "pass a stream of this GPU's primary context that still exists";
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_IMAGE:
-      return "link with device::link_options(mode) of this GPU";
+      return "link with <device::link_options(mode)> of this GPU";
     default:
-      return "nvidia-smi shows the driver and the GPUs";
+      return "<nvidia-smi> shows the driver and the GPUs";
   }
 }
 

@@ -62,7 +62,7 @@ CUfunction gpu_module::load_kernel(std::string const& name) const
   CUfunction function = nullptr;
   auto const code = api_.module_get_function(&function, module_, name.c_str());
   if (code == CUDA_ERROR_NOT_FOUND)
-    fail_missing("kernel", name, "ptx_interface::kernels lists the kernels of a fatbin");
+    fail_missing("kernel", name, "<ptx_interface::kernels> lists the kernels of a fatbin");
   api_.check(code, "finding the kernel", name);
   api_.check(api_.func_load(function), "loading the kernel", name);
   return function;

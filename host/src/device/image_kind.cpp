@@ -18,7 +18,7 @@ void check_image_kind(device_info const& info, linked_image const& image)
         {.message = detail::format("{} runs PTX, not SASS, which a sass link makes", info.name),
          .input = "linked image",
          .code = error_code::needs_gpu,
-         .hint = "load it on a GPU, or link in another mode: link_mode::lto"});
+         .hint = "load it on a GPU, or link in another mode: <link_mode::lto>"});
   throw device_error(
       stage::device,
       {.message = detail::format(
@@ -27,7 +27,7 @@ void check_image_kind(device_info const& info, linked_image const& image)
            info.name, to_string(image.kind), is_gpu ? "cubins only" : "PTX and sets of PTX only"),
        .input = "linked image",
        .code = error_code::invalid_image,
-       .hint = "link with device::link_options(mode) of the device that loads the image"});
+       .hint = "link with <device::link_options(mode)> of the device that loads the image"});
 }
 
 }  // namespace fatlink::detail

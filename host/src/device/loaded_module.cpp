@@ -47,7 +47,7 @@ untyped_kernel loaded_module::find_kernel(std::string const& name) const
   auto& device = require_device(backend_, "the module");
   if (!is_symbol_name(name))
     fail_name("kernel", name, error_code::unknown_kernel,
-              "ptx_interface::kernels lists the kernels of a fatbin");
+              "<ptx_interface::kernels> lists the kernels of a fatbin");
   return {backend_, handle_, device.find_kernel(handle_.get(), name)};
 }
 

@@ -7,6 +7,7 @@
 
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 
@@ -19,7 +20,8 @@ void run_on_threads(std::vector<std::size_t> const& numbers,
   threads.reserve(numbers.size());
   try {
     for (auto const number : numbers)
-      threads.emplace_back([answer, number, &call] {
+      threads.emplace_back([answer, number, &call, words = current_wording()] {
+        wording_scope const scope(words);
         if (answer.get()) call(number);
       });
   } catch (std::system_error const& cause) {

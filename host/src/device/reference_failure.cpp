@@ -62,13 +62,13 @@ char const* remedy_of_kind(interpreter::failure const& failure) noexcept
     case interpreter::fault::prototype:
       return "fix the type: every declaration and definition of the function must be the same";
     case interpreter::fault::no_kernel:
-      return "ptx_interface::kernels lists the kernels of a fatbin";
+      return "<ptx_interface::kernels> lists the kernels of a fatbin";
     case interpreter::fault::launch:
       return "check the grid, block and arguments that the host program passes";
     case interpreter::fault::memory:
       return "allocate less memory";
     case interpreter::fault::endless:
-      return "fix the loop, or raise cpu_options::instruction_budget (0: no limit)";
+      return "fix the loop, or raise <cpu_options::instruction_budget> (0: no limit)";
     default:
       return failure.location().empty()
                  ? "fix the device code; compile with line information (nvcc -lineinfo, fatlink "

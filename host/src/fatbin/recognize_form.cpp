@@ -33,7 +33,7 @@ constexpr std::array k_magics{
     magic{file_kind::nvvm_ir, "BC\xC0\xDE"sv, "LLVM bitcode", k_compile_remedy},
     magic{file_kind::nvvm_ir, "\xDE\xC0\x17\x0B"sv, "LLVM bitcode", k_compile_remedy},
     magic{file_kind::other, "\x93NUMPY"sv, "a .npy file",
-          "pass it as the elements of a run, not as a fatbin"},
+          "<pass it as the elements of a run>, not as a fatbin"},
     magic{file_kind::other, "PK\x03\x04"sv, "a zip archive", k_unpack},
     magic{file_kind::other, "\x1F\x8B"sv, "gzip-compressed data",
           "decompress it and pass the .fatbin"},

@@ -15,10 +15,10 @@ constexpr char const* k_compile_hint =
     "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive; nvcc -dlto -fatbin "
     "-arch=sm_75 FILE.cu -o FILE.fatbin makes a fatbin";
 constexpr char const* k_source_hint =
-    "compile it first with fatlink::compiler, or: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
+    "<compile it first with fatlink::compiler>, or: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
     "-o FILE.fatbin";
 constexpr char const* k_nvvm_ir_hint =
-    "compile it first with fatlink::compiler, or with clang to PTX";
+    "<compile it first with fatlink::compiler>, or with clang to PTX";
 
 std::optional<input_form> form_of(file_kind kind)
 {

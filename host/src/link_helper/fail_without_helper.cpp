@@ -9,7 +9,7 @@ namespace fatlink {
 std::string detail::where_to_install_helper(helper_tool tool)
 {
   auto const* const remedy = tool == detail::helper_tool::nvjitlink
-                                 ? "name it in FATLINK_LINKD, or link with isolation::in_process"
+                                 ? "name it in FATLINK_LINKD, or link with <isolation::in_process>"
                                  : "or name it in FATLINK_LINKD: sources are compiled nowhere else";
   return detail::format(
       "install {} in libexec beside the program's bin (package fatlink-runtime), {}",
@@ -20,7 +20,7 @@ std::string detail::how_to_see_why(helper_tool tool, std::string const& program)
 {
   return detail::format(
       "run {} to see why{}", program,
-      tool == helper_tool::nvjitlink ? ", or link with isolation::in_process" : "");
+      tool == helper_tool::nvjitlink ? ", or link with <isolation::in_process>" : "");
 }
 
 void detail::fail_without_helper(helper_tool tool, std::string const& cause,

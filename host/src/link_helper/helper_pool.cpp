@@ -76,8 +76,8 @@ class registry {
       fail_without_helper(
           tool, "all helpers that this process may start are busy", k_helper_program, "ETIMEDOUT",
           tool == helper_tool::nvjitlink
-              ? "raise linker_settings::time_limit, or link in fewer threads at once"
-              : "raise compiler_settings::time_limit, or compile in fewer threads at once");
+              ? "raise <linker_settings::time_limit>, or link in fewer threads at once"
+              : "raise <compiler_settings::time_limit>, or compile in fewer threads at once");
     ++leases_;
   }
 

@@ -27,9 +27,9 @@ constexpr char const* k_killed =
     "another process killed it, or the kernel because memory ran out; the next link is not "
     "affected";
 constexpr char const* k_raise_limit =
-    "raise linker_settings::time_limit; a damaged input can also make nvJitLink hang";
+    "raise <linker_settings::time_limit>; a damaged input can also make nvJitLink hang";
 constexpr char const* k_raise_compile_limit =
-    "raise compiler_settings::time_limit, or compile when the machine is less busy";
+    "raise <compiler_settings::time_limit>, or compile when the machine is less busy";
 
 constexpr char const* k_other_version =
     "install the fatlink-linkd of this version of fatlink, or name it in FATLINK_LINKD";

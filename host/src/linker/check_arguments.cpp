@@ -76,7 +76,7 @@ void detail::check_settings(linker_settings const& settings)
     throw usage_error({.message = detail::format("a time limit of {} ms", limit_ms),
                        .input = std::to_string(limit_ms),
                        .code = error_code::invalid_time_limit,
-                       .hint = "set linker_settings::time_limit to more than 0"});
+                       .hint = "set <linker_settings::time_limit> to more than 0"});
   if (settings.isolation != isolation::in_process && settings.isolation != isolation::helper)
     refuse_value("isolation", static_cast<int>(settings.isolation));
 }
@@ -119,7 +119,7 @@ void detail::check_reference_device(std::span<fatbin const> modules)
                                      module.name()),
            .input = module.name(),
            .code = error_code::needs_gpu,
-           .hint = "link for a GPU, or compile it to PTX: nvcc -dlto -fatbin "
+           .hint = "<link for a GPU>, or compile it to PTX: nvcc -dlto -fatbin "
                    "-arch=sm_75, or fatlink compile --arch 75"});
 }
 

@@ -5,6 +5,7 @@
 
 #include "nvjitlink/nvjitlink_library.hpp"
 #include "util/process/environment.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 nvjitlink_file locate_file(std::filesystem::path const& named)
 {
   if (named.empty()) return nvjitlink::locate().value_or(nvjitlink_file{});
-  return {named.string(), "linker_settings::nvjitlink",
+  return {named.string(), in_words("<linker_settings::nvjitlink>"),
           nvjitlink_identity(named.string()).value_or("")};
 }
 

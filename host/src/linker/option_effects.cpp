@@ -102,14 +102,15 @@ std::string_view describe(link_kind kind)
 
 std::string remedy(option_effect const& option, link_kind kind)
 {
-  auto const remove = detail::format("do not set {}", option.field);
-  if (kind == link_kind::lto_ptx) return remove + ", or emit a cubin for a GPU: image_kind::cubin";
+  auto const remove = detail::format("do not set <{}>", option.field);
+  if (kind == link_kind::lto_ptx)
+    return remove + ", or emit a cubin for a GPU: <image_kind::cubin>";
   if (kind == link_kind::lto_ltoir)
     return remove + ", but for the link that has the emitted LTO-IR as an input";
   if (kind == link_kind::ptx_set && !option.in(link_kind::lto_ptx))
     return remove + ", or link for a GPU";
   if (!option.in(link_kind::lto_cubin)) return remove;
-  return remove + ", or link in lto mode: link_mode::lto";
+  return remove + ", or link in lto mode: <link_mode::lto>";
 }
 
 }  // namespace
@@ -133,9 +134,9 @@ void check_effects(link_options const& options)
   auto const kind = link_kind_of(options.mode, options.emit);
   for (auto const& option : k_effects)
     if (option.is_set(options) && !option.in(kind))
-      throw usage_error({.message = detail::format("{}: this option has no effect {}", option.field,
-                                                   describe(kind)),
-                         .input = std::string(option.field),
+      throw usage_error({.message = detail::format("<{}>: this option has no effect {}",
+                                                   option.field, describe(kind)),
+                         .input = detail::format("<{}>", option.field),
                          .code = error_code::option_has_no_effect,
                          .hint = remedy(option, kind)});
 }

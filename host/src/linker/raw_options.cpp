@@ -168,7 +168,7 @@ void check_reserved(tool const& tool, std::string const& option)
     if (entry.field.empty())
       refuse(tool.name, option, "it names a file, and fatlink links without files", "remove it");
     refuse(tool.name, option, "fatlink has this option itself, and checks its value",
-           detail::format("use {}", entry.field));
+           detail::format("use <{}>", entry.field));
   }
 }
 

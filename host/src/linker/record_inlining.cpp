@@ -133,10 +133,11 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
                                    hook.name, to_string(image.mode)),
          .input = names,
          .code = error_code::not_inlined,
-         .hint = "a recursive, very large or __noinline__ function stays a call, and so do others "
-                 "with link_options::optimization 0 or link_options::fast_compile max, and those "
-                 "of PTX "
-                 "or SASS"});
+         .hint =
+             "a recursive, very large or __noinline__ function stays a call, and so do others "
+             "with <link_options::optimization 0> or <link_options::fast_compile> max, and those "
+             "of PTX "
+             "or SASS"});
   }
 }
 

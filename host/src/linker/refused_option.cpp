@@ -57,7 +57,7 @@ error_details name_refused_option(error_details failure, link_options const& opt
                                        printable_line(option), line);
       failure.input = printable_line(option);
       failure.hint = detail::format(
-          "remove it from link_options::{}; nvjitlink::path is the one that was opened", tool);
+          "remove it from <link_options::{}>; <nvjitlink::path is> the one that was opened", tool);
       return true;
     }
     return false;

@@ -27,6 +27,7 @@
 #include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -61,22 +62,22 @@ struct newer_ability {
 /// read LTO-IR and has none; before 13.3 it ignores -r in lto mode.)
 std::optional<newer_ability> needed_ability(link_options const& options)
 {
-  constexpr auto k_emit_cubin = "emit a cubin: image_kind::cubin";
+  constexpr auto k_emit_cubin = "emit a cubin: <image_kind::cubin>";
   if (options.latest_nvvm)
     return newer_ability{{13, 5},
                          "does not have the option -nvvm-latest",
-                         "link_options::latest_nvvm",
-                         "do not set link_options::latest_nvvm"};
+                         "<link_options::latest_nvvm>",
+                         "do not set <link_options::latest_nvvm>"};
   if (options.emit == image_kind::ltoir)
-    return newer_ability{{13, 4}, "does not return LTO-IR", "image_kind::ltoir", k_emit_cubin};
+    return newer_ability{{13, 4}, "does not return LTO-IR", "<image_kind::ltoir>", k_emit_cubin};
   if (options.emit == image_kind::relocatable && options.mode == link_mode::lto)
     return newer_ability{{13, 3},
                          "does not make relocatable cubins in lto mode",
-                         "image_kind::relocatable",
+                         "<image_kind::relocatable>",
                          k_emit_cubin};
   if (options.emit == image_kind::relocatable)
     return newer_ability{
-        {13, 1}, "does not make relocatable cubins", "image_kind::relocatable", k_emit_cubin};
+        {13, 1}, "does not make relocatable cubins", "<image_kind::relocatable>", k_emit_cubin};
   return {};
 }
 
@@ -137,7 +138,8 @@ class checks_beside {
  public:
   checks_beside(std::vector<fatbin> const& inputs, link_options const& options,
                 std::function<link_function()> const& open)
-      : thread_([this, &inputs, &options, open] {
+      : thread_([this, &inputs, &options, open, words = detail::current_wording()] {
+          detail::wording_scope const scope(words);
           set_cancel_function({&is_abandoned, this});
           try {
             auto const link = open_or_none(open);

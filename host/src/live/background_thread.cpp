@@ -9,6 +9,7 @@
 
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -34,7 +35,10 @@ std::thread start(std::function<void()> work)
 {
   blocked_signals const inherited;
   try {
-    return std::thread(std::move(work));
+    return std::thread([work = std::move(work), words = detail::current_wording()] {
+      detail::wording_scope const scope(words);
+      work();
+    });
   } catch (std::system_error const& cause) {
     throw unavailable_error(
         stage::device, {.message = detail::format("cannot start a thread in the background: {}",

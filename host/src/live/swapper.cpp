@@ -24,9 +24,9 @@ link_options quick_options(link_options const& options, device const& destinatio
 void check_tiers(bool is_tiered, link_options const& options)
 {
   if (is_tiered && options.mode != link_mode::lto)
-    fail_use(std::string("a tiered swap ends with an lto link; link_options::mode is ") +
+    fail_use(std::string("a tiered swap ends with an lto link; <link_options::mode> is ") +
                  to_string(options.mode),
-             "link_options::mode", "set link_mode::lto, or live_settings::tiered to false");
+             "<link_options::mode>", "set <link_mode::lto>, or <live_settings::tiered> to false");
 }
 
 }  // namespace

@@ -27,10 +27,11 @@ constexpr std::array k_known_texts{
                "define the hook with the type that the contract's header declares"},
     known_text{"Multiple definition", "pass only one input that defines it"},
     known_text{"multiply defined", "pass only one input that defines it"},
-    known_text{"with max regcount of",
-               "limit the registers of the callee (link_options::max_registers), link in lto mode "
-               "(link_mode::lto), which compiles both together, or change the kernel's "
-               "__launch_bounds__"},
+    known_text{
+        "with max regcount of",
+        "limit the registers of the callee (<link_options::max_registers>), link in lto mode "
+        "(<link_mode::lto>), which compiles both together, or change the kernel's "
+        "__launch_bounds__"},
     known_text{"too much global constant data",
                "make the __constant__ variables of all inputs together smaller, or read large ones "
                "from global memory (__device__)"},
@@ -45,13 +46,13 @@ std::string remedy(int code, std::string const& log)
   switch (code) {
     case 3:
     case 8:
-      return "the input is damaged or for another architecture: fatbin::entries shows which";
+      return "the input is damaged or for another architecture: <fatbin::entries> shows which";
     case 14:
       return "install an nvJitLink at least as new as the newest toolkit among the inputs; if it "
-             "is new enough, an input is damaged (preflight reports those without digests)";
+             "is new enough, an input is damaged (<preflight> reports those without digests)";
     case 16:
     case 17:
-      return "nvjitlink::path is the one that was opened; a newer one may support it";
+      return "<nvjitlink::path is> the one that was opened; a newer one may support it";
     default:
       return "see nvJitLink's log";
   }

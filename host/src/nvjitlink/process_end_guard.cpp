@@ -27,7 +27,7 @@ thread_local int links_of_thread = 0;
       stage::linker, {.message = detail::format("nvJitLink cannot run in this process: {}", reason),
                       .input = "nvJitLink",
                       .code = error_code::nvjitlink_unavailable,
-                      .hint = "link in the helper (isolation::helper, the default)"});
+                      .hint = "link in the helper (<isolation::helper>, the default)"});
 }
 
 /// Counts the links that run in this process. Never destroyed: it is used until the process ends.

@@ -163,7 +163,7 @@ class size_search {
 
 std::string remedy_by_name(std::string const& size)
 {
-  return "give its value, as in " + size + "=N";
+  return "give its value<, as in> " + size + "=N";
 }
 
 std::vector<std::int64_t> find_sizes(plan_formulas const& formulas, array_extents const& arrays,

@@ -25,7 +25,7 @@ launch_plan library_plan(input const& library)
        .input = library.name(),
        .code = error_code::invalid_plan,
        .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
-               "yourself: link_and_load"});
+               "yourself: <link_and_load>"});
 }
 
 std::vector<std::string> kernels_to_keep(launch_plan const& plan, std::vector<input> const& inputs)
@@ -49,9 +49,10 @@ void check_same_version(input const& file)
   auto const sidecar = find_sidecar(path);
   auto const stated = sidecar ? sha256_in(*sidecar) : std::nullopt;
   if (stated && *stated != to_hexadecimal(file.digest()))
-    refuse_digest(path, file.digest(), *sidecar, *stated,
-                  "the files were replaced after the input was read: read it again; fatlink::watch "
-                  "returns the next version");
+    refuse_digest(
+        path, file.digest(), *sidecar, *stated,
+        "the files were replaced after the input was read: read it again; <fatlink::watch> "
+        "returns the next version");
 }
 
 }  // namespace fatlink::detail

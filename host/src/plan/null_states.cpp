@@ -14,7 +14,7 @@ void rethrow_with_states(device_error const& failure, std::span<std::string cons
   std::string names;
   for (auto const& name : null_states) names += (names.empty() ? "" : ", ") + name;
   details.hint = detail::format(
-      "if the transform needs a state ({}), pass the address of its bytes; otherwise {}", names,
+      "if the transform needs a state ({}), <pass the address of its bytes>; otherwise {}", names,
       details.hint);
   throw device_error(failure.where(), details);
 }

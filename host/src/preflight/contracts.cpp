@@ -47,7 +47,7 @@ finding uncontracted(std::vector<std::string> names, preflight_inputs const& inp
           .files = std::move(names),
           .message = std::move(message),
           .hint = detail::format("build {} with fatlink_add_fatbin(… CONTRACT …), or with "
-                                 "fatlink::compiler and compile_options::contract",
+                                 "<fatlink::compiler and compile_options::contract>",
                                  is_one ? "it" : "them")};
 }
 
@@ -206,7 +206,7 @@ finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
                                 undeclared.file->name(), is_definer ? "defines" : "calls", hook,
                                 contract_of(*declared.ident), contract_of(*undeclared.ident)),
       .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {0} …), or with "
-                             "fatlink::compiler and compile_options::contract",
+                             "<fatlink::compiler and compile_options::contract>",
                              declared.ident->contract)};
 }
 

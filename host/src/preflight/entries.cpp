@@ -32,13 +32,13 @@ char const* api_name(link_mode mode)
 {
   switch (mode) {
     case link_mode::lto:
-      return "link_mode::lto";
+      return "<link_mode::lto>";
     case link_mode::ptx:
-      return "link_mode::ptx";
+      return "<link_mode::ptx>";
     case link_mode::sass:
       break;
   }
-  return "link_mode::sass";
+  return "<link_mode::sass>";
 }
 
 /// What links all inputs, among them `input`, as they are, as advice: "link in ptx mode
@@ -60,7 +60,7 @@ std::string alternatives(preflight_inputs const& inputs, fatbin const& input,
   with_calls.allow_calls = true;
   if (choice.mode != link_mode::sass && !choice.allow_calls &&
       linked_entry(input, with_calls) != nullptr)
-    advice += "set link_options::allow_calls where a cubin is linked, ";
+    advice += "<set link_options::allow_calls> where a cubin is linked, ";
   return advice.empty() ? advice : advice + "or ";
 }
 
@@ -214,8 +214,8 @@ void check_options(preflight_inputs const& inputs, preflight_request const& requ
          .message = detail::format("{} was compiled with options that this fatlink does not know, "
                                    "and does not pass to the link: {}",
                                    input.file->name(), list_names(unknown)),
-         .hint = "if one of them changes floats, state the flags of the link: link_options::ftz, "
-                 "link_options::prec_div, link_options::prec_sqrt and link_options::fma"});
+         .hint = "if one of them changes floats, state the flags of the link: <link_options::ftz>, "
+                 "<link_options::prec_div>, <link_options::prec_sqrt> and <link_options::fma>"});
   }
 }
 
@@ -265,9 +265,9 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                               reference->file->name(), to_string(flags), input.file->name(),
                               to_string(entry->float_flags())),
                           .hint = "compile both with the same float flags, link in ptx mode "
-                                  "(link_mode::ptx), or state the set of the link: "
-                                  "link_options::ftz, link_options::prec_div, "
-                                  "link_options::prec_sqrt and link_options::fma"});
+                                  "(<link_mode::ptx>), or state the set of the link: "
+                                  "<link_options::ftz>, <link_options::prec_div>, "
+                                  "<link_options::prec_sqrt> and <link_options::fma>"});
     }
   }
 }

@@ -21,8 +21,8 @@ std::string advise_mode(preflight_inputs const& inputs, preflight_request const&
     });
   };
   if (links_in(link_mode::sass))
-    return "link in sass mode (link_mode::sass) without link_options::allow_calls";
-  if (links_in(link_mode::ptx)) return "link in ptx mode (link_mode::ptx)";
+    return "link in sass mode (<link_mode::sass>) without <link_options::allow_calls>";
+  if (links_in(link_mode::ptx)) return "link in ptx mode (<link_mode::ptx>)";
   return "compile one of them with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile";
 }
 

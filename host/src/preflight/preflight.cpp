@@ -9,6 +9,7 @@
 #include "preflight/linked_entry.hpp"
 #include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
+#include "wording.hpp"
 
 namespace fatlink {
 namespace {
@@ -113,6 +114,7 @@ std::vector<finding> preflight(std::span<fatbin const> inputs, preflight_request
   drop_consequences(findings, finding_id::unused_input, finding_id::compared_by_link);
   std::stable_sort(findings.begin(), findings.end(),
                    [](finding const& a, finding const& b) { return a.severity > b.severity; });
+  for (auto& entry : findings) entry.hint = detail::in_words(std::move(entry.hint));
   return findings;
 }
 

@@ -78,8 +78,8 @@ std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& s
   if (is_of_device_runtime(hook.name))
     return "the CUDA Toolkit's device runtime defines it: pass its libcudadevrt.a, too, and link "
            "in "
-           "sass mode (link_mode::sass), or in lto mode (link_mode::lto) and set "
-           "link_options::allow_calls";
+           "sass mode (<link_mode::sass>), or in lto mode (<link_mode::lto>) and "
+           "<set link_options::allow_calls>";
   if (hook.name == "__assert_fail") return "call __assertfail, which the driver provides";
   auto const mangled =
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));

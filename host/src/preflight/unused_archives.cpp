@@ -5,6 +5,7 @@
 #include <set>
 
 #include "util/text/format.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -16,9 +17,9 @@ finding unused_archive(input const& archive)
           .files = {archive.name()},
           .message = detail::format("{} is not linked: nothing that its members define is missing",
                                     archive.name()),
-          .hint =
+          .hint = in_words(
               "leave it out, pass the library whose kernel needs it, or link all of its members: "
-              "link_options::whole_archive"};
+              "<link_options::whole_archive>")};
 }
 
 }  // namespace

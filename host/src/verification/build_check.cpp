@@ -83,8 +83,8 @@ void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
     fail(input.name(), "states no contract",
-         "build it with fatlink_add_fatbin(… CONTRACT …) or with fatlink::compiler and "
-         "compile_options::contract");
+         "build it with fatlink_add_fatbin(… CONTRACT …) or with "
+         "<fatlink::compiler and compile_options::contract>");
   auto const& stated = *input.ident();
   std::span const modules(&input, 1);
   auto const names = detail::names_in(

@@ -37,6 +37,16 @@ typedef int32_t (*fatlink_cancel_check)(void* context);
    NULL: they ask no more. */
 FATLINK_C_API void fatlink_set_cancel_check(fatlink_cancel_check check, void* context);
 
+/** How messages and hints name what a caller can set. */
+typedef int32_t fatlink_wording;
+enum {
+  FATLINK_WORDING_C = 0,     /**< "fatlink_link_options.kernels" */
+  FATLINK_WORDING_PYTHON = 1 /**< "kernels", as the Python package names it */
+};
+/** For the errors and findings of all calls of this process from now on; FATLINK_WORDING_C at
+   first. For packages that offer this interface in another language. */
+FATLINK_C_API void fatlink_set_wording(fatlink_wording wording);
+
 /** Its kind. */
 FATLINK_C_API fatlink_error_kind fatlink_error_get_kind(fatlink_error const* error);
 /** The stage in which it arose: "usage", "input", "fatbin", "preflight", "linker", "device", ... */

@@ -114,7 +114,7 @@ std::string size_hint_of(std::string_view log)
   if (!sized) return {};
   return detail::format(
       "pass a library for elements of {} bytes, which has the contract {}; without a library state "
-      "that contract (compile_options::contract)",
+      "that contract (<compile_options::contract>)",
       sized->bytes, contract);
 }
 
@@ -130,7 +130,7 @@ std::string macro_hint(std::string_view log, installed_contract const* contract)
   if (contract != nullptr && declares(*contract, *macro)) return {};
   return detail::format(
       "{} defines {}, a hook of {}{}: pass a library with {}, or state the contract "
-      "(compile_options::contract)",
+      "(<compile_options::contract>)",
       macro->name, macro->hook, contracts_of(*macro, contract),
       contract == nullptr
           ? std::string{}

@@ -91,7 +91,7 @@ std::string declaring_contract_hint(std::string_view line)
   auto const contracts = name.empty() ? std::vector<std::string>{} : contracts_with(name);
   if (contracts.empty()) return {};
   return detail::format(
-      "the header of the contract {} names {}: state the contract (compile_options::contract)",
+      "the header of the contract {} names {}: state the contract (<compile_options::contract>)",
       fmt::join(contracts, " and of "), name);
 }
 
@@ -107,7 +107,7 @@ std::string correction_hint(std::string_view line, compile_subject const& subjec
     auto hint = declaring_contract_hint(line);
     if (!hint.empty()) return hint;
     return "correct the source; or, if a contract declares it, state the contract "
-           "(compile_options::contract)";
+           "(<compile_options::contract>)";
   }
   return "correct the source; the log has all messages";
 }

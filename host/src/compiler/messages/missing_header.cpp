@@ -74,17 +74,17 @@ std::string header_hint(std::string const& name, compile_subject const& subject,
 {
   if (auto const folder = own_folder_with(name, subject); !folder.empty())
     return detail::format(
-        "it is beside the source, whose folder is not searched: add it with -I {} "
-        "(compile_options::include_folders)",
+        "it is beside the source, whose folder is not searched: add it with "
+        "<compile_options::include_folders> {}",
         folder);
   if (is_standard_header(name)) return standard_header_hint(name, subject, place);
   if (!subject.headers_problem.empty())
     return detail::format(
         "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
-        "another folder (FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder "
-        "with -I (compile_options::include_folders); {}",
+        "another folder (FATLINK_CACHE_DIR<, cache_settings::folder>), or add the header's folder "
+        "with <compile_options::include_folders>; {}",
         subject.headers_problem, folders_text(subject));
-  auto hint = detail::format("add its folder with -I (compile_options::include_folders); {}",
+  auto hint = detail::format("add its folder with <compile_options::include_folders>; {}",
                              folders_text(subject));
   return has_headers_of_cuda(subject) ? hint : detail::format("{}; {}", hint, k_headers_remedy);
 }
@@ -98,8 +98,8 @@ void refuse_header(std::string const& name, compile_product const& product,
   auto const place = place_of_catastrophe(product.log, subject);
   auto hint = refusal.empty() ? header_hint(name, subject, place)
                               : detail::format(
-                                    "include a regular file in a folder of -I "
-                                    "(compile_options::include_folders); {}",
+                                    "include a regular file in a folder of "
+                                    "<compile_options::include_folders>; {}",
                                     folders_text(subject));
   throw compile_error(
       stage::compiler,

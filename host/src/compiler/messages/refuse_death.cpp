@@ -40,7 +40,7 @@ char const* hint_of(std::string const& reason)
     return "parentheses, braces or templates that nest too deep use up the compiler's stack: "
            "nest them less, or simplify the source; the next compile is not affected";
   if (reason == "SIGABRT")
-    return "compilers abort where they get no memory: raise compiler_settings::memory_limit_mib, "
+    return "compilers abort where they get no memory: raise <compiler_settings::memory_limit_mib>, "
            "or "
            "use smaller arrays; the next compile is not affected";
   return "simplify the source; the next compile is not affected";
@@ -54,7 +54,7 @@ void refuse_memory(std::string const& name, compiler_settings const& settings)
          detail::format("the compile needed more than its memory limit of {} MiB",
                         settings.memory_limit_mib),
          error_code::compile_memory,
-         "look for endless templates or macros, or raise compiler_settings::memory_limit_mib");
+         "look for endless templates or macros, or raise <compiler_settings::memory_limit_mib>");
 }
 
 void refuse_slow_headers(std::string const& name, compiler_settings const& settings)
@@ -63,7 +63,7 @@ void refuse_slow_headers(std::string const& name, compiler_settings const& setti
          detail::format("finding and reading its headers took longer than the time limit of {} s",
                         seconds_of(settings.time_limit)),
          error_code::compile_timeout,
-         "include fewer headers, name fewer folders, or raise compiler_settings::time_limit");
+         "include fewer headers, name fewer folders, or raise <compiler_settings::time_limit>");
 }
 
 void refuse_death(helper_death const& death, std::string const& name,
@@ -76,7 +76,7 @@ void refuse_death(helper_death const& death, std::string const& name,
                "stopped",
                seconds_of(settings.time_limit)),
            error_code::compile_timeout,
-           "look for endless templates or macros, or raise compiler_settings::time_limit");
+           "look for endless templates or macros, or raise <compiler_settings::time_limit>");
   if (is_near_limit(death.peak_kib, settings.memory_limit_mib)) refuse_memory(name, settings);
   refuse(name,
          detail::format("{} ({})",
