@@ -292,7 +292,8 @@ class Run(CliTest):
         self.fatlink(*self.RUN, "--mode", "lto")
         outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", LIBRARY, RELU)["cache"]
         self.assertEqual(outcome, "hit")
-        self.fatlink(*self.RUN, "--mode", "lto", "--kernel", "apply_transform")
-        outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", LIBRARY, RELU,
+        library = self.file("own.fatbin", LIBRARY.read_bytes())  # without a launch plan
+        self.fatlink(*self.RUN, "--mode", "lto", "--library", library, "--kernel", "apply_transform")
+        outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", library, RELU,
                                     "--kernel", "apply_transform")["cache"]
         self.assertEqual(outcome, "hit")

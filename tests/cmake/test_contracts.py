@@ -244,8 +244,8 @@ class References(ContractsCase):
         self.refuse('"tolerance_ulp"', tolerance_ulp=-1)
 
     def test_an_expression_that_does_not_parse_is_refused(self):
-        self.refuse('"reference": ', "expression in x", reference="2*y")
-        self.refuse('"reference": ', reference="2*")
+        self.refuse('"reference" ', reference="2*y")
+        self.refuse('"reference" ', "write an expression in the parameters", reference="2*")
 
     def test_a_hook_of_another_contract_is_refused(self):
         self.refuse('"hook" is "hok"', "c/3", 'did you mean "hook"?', hook="hok")

@@ -94,7 +94,7 @@ class Readme(unittest.TestCase):
         for number, (command, lines) in enumerate(expected):
             printed = result.stdout.split(f"<{number}>\n")[1].split("<")[0]
             for line in lines:
-                self.assertRegex(printed, f"(?m)^{pattern_of(line)}$", command)
+                self.assertRegex(printed, f"(?m)^ *{pattern_of(line)}$", command)
 
     def test_is_short(self):
         self.assertLessEqual(len(README.splitlines()), 150)

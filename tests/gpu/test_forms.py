@@ -64,7 +64,7 @@ class Forms(CliTest):
         library = self.make("library", KERNELS / "apply_transform/apply_transform.cu", "cubin", architecture=target)
         transform = self.transform("cubin", architecture=target)
         mode = self.verified("--mode", "sass", "--library", library, "--transform", transform)
-        print(f"link of SASS: {mode['link_ms']:.3f} ms")
+        print(f"link of SASS: {mode['links'][0]['link_ms']:.3f} ms")
         bench = self.fatlink_json("bench", "--mode", "sass", "--repeat", 2, "--elements", 4096, "--library", library,
                                   "--transform", transform)
         self.assertEqual([row["variant"] for row in bench["kernels"]], ["device-to-device copy", "SASS link"])

@@ -102,7 +102,7 @@ class Bounds(CliTest):
         self.run_ptx("variables.fatbin", declared + KERNEL)
         done = self.fatlink("run", "--device", "cpu", "--library", "variables.fatbin", "--transform",
                             "transform.fatbin", "--mode", "ptx", "--elements", "4")
-        self.assertIn("no reference", done.stdout + done.stderr)
+        self.assertIn("not verified", done.stdout + done.stderr)
 
     def assert_compressed_functions_are_refused(self, count):
         file = self.run_ptx("functions.fatbin", ".visible .func a{}\n" * count)

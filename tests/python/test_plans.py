@@ -67,7 +67,7 @@ class Refusals(PlanCase):
         self.assert_error(fatlink.FileError, fatlink.load, "reduce_4", "ad_float", says="ad_float")
 
     def test_of_libraries_without_a_plan(self):
-        self.assert_error(fatlink.FileError, fatlink.load, "apply_transform", "gelu", device="cpu", says="states a launch plan")
+        self.assert_error(fatlink.FileError, fatlink.load, "gelu", device="cpu", says="states a launch plan")
 
     def test_of_libraries_in_memory(self):
         data = bytes(fatlink.Input.find("stencil"))

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
 #include "error_report.hpp"
@@ -15,6 +14,7 @@
 #include "plan/library_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
+#include "terminal/standard_streams.hpp"
 #include "terminal/streams.hpp"
 #include "util/process/stopwatch.hpp"
 
@@ -42,7 +42,10 @@ void check_outputs(plan_arguments const& arguments, std::vector<std::filesystem:
     for (auto const& [name, file] : *inputs) files.emplace_back(file);
   for (auto const& [name, file] : arguments.outputs) {
     check_output(file, json);
-    if (is_standard_output(file)) continue;
+    if (is_standard_output(file)) {
+      print_text_to_standard_error();
+      continue;
+    }
     must_not_overwrite(files, file);
     (void)create_npy(file, scalar_type(scalar_kind::float32), {});
     files.emplace_back(file);
@@ -105,12 +108,12 @@ array_copies copies_of(run_job const& job, run_arguments const& arguments, devic
   return {.outputs = job.links.modes.size() + (choice.is_list() ? 1 : 0), .on_host = on_host};
 }
 
-/// Whether `file` is a library that fatlink ships.
-bool is_default_library(std::filesystem::path const& file)
+/// Whether the library has the contract of the transform that fatlink ships, or no plan to state
+/// it.
+bool takes_default_transform(std::filesystem::path const& library)
 {
-  std::error_code error;
-  return file.stem() == k_default_library &&
-         std::filesystem::equivalent(file.parent_path(), installed_data_folder(), error);
+  auto const plan = launch_plan::beside(library);
+  return !plan || plan->contract.starts_with(std::string(k_default_library) + '/');
 }
 
 }  // namespace
@@ -127,8 +130,7 @@ std::vector<std::filesystem::path> find_files(std::string const& library,
 {
   std::vector<std::filesystem::path> files{fatbin_or_default(library, k_shipped_library)};
   for (auto const& transform : transforms) files.push_back(input_file(transform));
-  if (transforms.empty() &&
-      (is_default_library(files.front()) || !launch_plan::beside(files.front())))
+  if (transforms.empty() && takes_default_transform(files.front()))
     files.push_back(fatbin_or_default({}, k_shipped_transform));
   return files;
 }

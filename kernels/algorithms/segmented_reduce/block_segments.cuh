@@ -8,44 +8,39 @@
 
 namespace fatlink_algorithms {
 
-/// Folds the elements from `first`, which is any element, to `last`: one at least. fold(pack) folds
-/// those from the beginning of a pack on; where that returns it, this returns the result.
-template <unsigned Pack, typename Element, written When, typename Combine, typename Fold>
-__device__ __forceinline__ Element fold_range(array_source<Element, When> const& source,
-                                              std::size_t first, std::size_t last, Combine combine,
-                                              Fold fold)
-{
-  auto const pack = (first + Pack - 1) / Pack;
-  auto const aligned = min(pack * Pack, last);
-  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
-  Element head[Pack];
-  source.load_elements(first, count, head);
-  if (aligned == last) return fold_items(head, count, combine);
-  auto const total = fold(pack);
-  return count == 0 ? total : combine(fold_items(head, count, combine), total);
-}
-
-/// As above, by a warp. Lane 0 gets the result.
+/// Folds the elements from `first` to `last`: one at least. Unlike of warp_fold, `first` is any
+/// element. Lane 0 gets the result.
 template <typename Shape, typename Element, written When, typename Combine>
 __device__ __forceinline__ Element fold_segment(array_source<Element, When> const& source,
                                                 std::size_t first, std::size_t last,
                                                 Combine combine)
 {
-  return fold_range<Shape::pack>(source, first, last, combine, [&](std::size_t pack) {
-    return warp_fold<Shape>(source, pack, last, combine);
-  });
+  auto const pack = (first + Shape::pack - 1) / Shape::pack;
+  auto const aligned = min(pack * Shape::pack, last);
+  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
+  Element head[Shape::pack];
+  source.load_elements(first, count, head);
+  if (aligned == last) return fold_items(head, count, combine);
+  auto const total = warp_fold<Shape>(source, pack, last, combine);
+  return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 
-/// As above, by a block, whose number of warps is a power of two. Thread 0 gets the result.
+/// Folds the elements from `first` to `last` with a block: one at least. Thread 0 gets the result.
+/// The number of warps is a power of two.
 template <typename Shape, unsigned MostThreads, typename Element, written When, typename Combine>
 __device__ __forceinline__ Element fold_by_block(array_source<Element, When> const& source,
                                                  std::size_t first, std::size_t last,
                                                  Combine combine)
 {
-  return fold_range<Shape::pack>(source, first, last, combine, [&](std::size_t pack) {
-    auto const share = share_of_warp((last - pack * Shape::pack + Shape::pack - 1) / Shape::pack);
-    return block_fold<Shape, MostThreads>(source, pack, share, last, combine);
-  });
+  auto const pack = (first + Shape::pack - 1) / Shape::pack;
+  auto const aligned = min(pack * Shape::pack, last);
+  auto const count = static_cast<unsigned>(aligned - first);  // before the first pack
+  Element head[Shape::pack];
+  source.load_elements(first, count, head);
+  if (aligned == last) return fold_items(head, count, combine);
+  auto const share = share_of_warp((last - aligned + Shape::pack - 1) / Shape::pack);
+  auto const total = block_fold<Shape, MostThreads>(source, pack, share, last, combine);
+  return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 
 /// Segment blockIdx.x * warps + w by warp w of the block, or by the block if it has more than
