@@ -293,7 +293,7 @@ class Run(CliTest):
         outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", LIBRARY, RELU)["cache"]
         self.assertEqual(outcome, "hit")
         library = self.file("own.fatbin", LIBRARY.read_bytes())  # without a launch plan
-        self.fatlink(*self.RUN, "--mode", "lto", "--library", library, "--kernel", "apply_transform")
+        self.fatlink("run", "--device", "cpu", "--elements", "64", "--library", library, "--transform", RELU, "--mode", "lto", "--kernel", "apply_transform")
         outcome = self.fatlink_json("link", "--target", "sm_90", "--emit", "ptx", "-o", "o", library, RELU,
                                     "--kernel", "apply_transform")["cache"]
         self.assertEqual(outcome, "hit")

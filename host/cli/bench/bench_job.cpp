@@ -87,7 +87,7 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   auto const modules = job.modules(detail::newest_target());
   auto const& kernels = job.flags.options.kernels;
   if (is_implied) add_launch(plan, modules, kernels.empty() ? std::string() : kernels.front(), 1);
-  if (is_implied)  // its kernel may be in no input
+  if (is_implied && !kernels.empty())  // --kernel may name one that no input has
     check_inputs({.inputs = job.inputs,
                   .modules = modules,
                   .modes = job.modes,

@@ -161,8 +161,7 @@ link_cache::result find_or_compile(cache_key const& key, header_files& files, li
     if (added.empty() && present.parts() == trail.key().parts())
       return link_cache::product{.link = std::move(link)};
     if (!added.empty()) store(record_key(present), encode_record(added));
-    auto all = files.record();
-    store(trail.key_of(all), link);
+    store(trail.key_of(files.record()), link);
     return link_cache::product{.link = std::move(link), .keep = false};
   });
   if (found) result.outcome = cache_outcome::hit;

@@ -419,8 +419,8 @@ std::vector<fs::path> header_files::files() const
   for (auto const& path : record_)
     if (auto const known = entries_.find(path); known != entries_.end())
       if (auto const& file = known->second.file; !file.empty()) {
-        auto real = real_path(file, failure);
-        files.insert(failure ? file : std::move(real));
+        auto const real = real_path(file, failure);
+        files.insert(failure ? file : real);
       }
   return {files.begin(), files.end()};
 }
