@@ -36,6 +36,7 @@ class Run(RunSuite, CliTest):
 
     @unittest.skipIf(SANITIZED, "sanitizers take memory of their own")
     def test_results_of_the_first_mode_wait_in_a_file_while_the_second_runs(self):
+        self.need_nvjitlink()
         megabytes = 1024
         one = self.peak("--mode", "lto")
         self.assertLess(one, 100 * megabytes, "an input and an output of 32 MiB each")
