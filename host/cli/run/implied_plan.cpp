@@ -82,6 +82,14 @@ std::string signature_of(ptx_function const& kernel)
                                         fmt::join(pointers, ", "));
 }
 
+/// Why the library of this file has no launch plan of its own.
+std::string explain_no_plan(std::filesystem::path const& library)
+{
+  if (auto const sidecar = detail::find_sidecar(library))
+    return fmt::format("{} states no launch plan", sidecar->string());
+  return fmt::format("there is no {} with a launch plan", detail::sidecar_of(library).string());
+}
+
 std::string hint_for(std::string_view file, std::vector<kernel_entry> const& kernels)
 {
   std::vector<std::string> options;
@@ -253,13 +261,6 @@ std::string add_hook(launch_plan& plan, std::set<std::string> const& filled)
   plan.results = {map_of(*filled.begin())};
   if (filled.size() == 1) return {};
   return fmt::format("several hooks are filled ({})", fmt::join(filled, ", "));
-}
-
-std::string explain_no_plan(std::filesystem::path const& library)
-{
-  if (auto const sidecar = detail::find_sidecar(library))
-    return fmt::format("{} states no launch plan", sidecar->string());
-  return fmt::format("there is no {} with a launch plan", detail::sidecar_of(library).string());
 }
 
 }  // namespace fatlink::cli

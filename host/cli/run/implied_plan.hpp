@@ -39,7 +39,4 @@ std::set<std::string> filled_hooks(linked_image const& image, std::span<input co
 /// nothing.
 std::string add_hook(launch_plan& plan, std::set<std::string> const& filled);
 
-/// Why the library of this file has no launch plan of its own.
-std::string explain_no_plan(std::filesystem::path const& library);
-
 }  // namespace fatlink::cli

@@ -59,6 +59,14 @@ std::uint64_t limit_of_process()
   return limit.rlim_cur;
 }
 
+/// Bytes that this process can still use: MemAvailable of /proc/meminfo, or the limit of the
+/// control group or of the address space (ulimit -v) if that is less; the largest number where
+/// none of them is known.
+std::uint64_t available_memory()
+{
+  return std::min({available_in_machine(), limit_of_group(), limit_of_process()});
+}
+
 std::size_t copies_of(plan_argument const& argument, array_copies copies)
 {
   std::size_t const on_device = copies.on_host ? 1 : 0;
@@ -531,11 +539,6 @@ std::string text_of(std::vector<std::size_t> const& extents)
 }
 
 }  // namespace
-
-std::uint64_t available_memory()
-{
-  return std::min({available_in_machine(), limit_of_group(), limit_of_process()});
-}
 
 transform_reference const* owner_of(plan_argument const& state,
                                     std::vector<transform_reference> const& transforms)

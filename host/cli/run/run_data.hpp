@@ -28,11 +28,6 @@ struct array_copies {
   bool on_host = false;     ///< whether device memory is the host's: on the reference device
 };
 
-/// Bytes that this process can still use: MemAvailable of /proc/meminfo, or the limit of the
-/// control group or of the address space (ulimit -v) if that is less; the largest number where
-/// none of them is known.
-std::uint64_t available_memory();
-
 /// The transform whose hook a state is for; null if none states a state.
 transform_reference const* owner_of(plan_argument const& state,
                                     std::vector<transform_reference> const& transforms);
