@@ -77,10 +77,9 @@ std::vector<link_options> make_link_options(warm_arguments const& arguments)
 
 /// Of a library with a launch plan, which `run` and prepare() link with the plan's kernels only.
 /// @throws file_error (invalid-plan) the plan is malformed.
-void keep_plan_kernels(std::string const& library, std::vector<input> const& inputs,
-                       std::vector<link_options>& requests)
+void keep_plan_kernels(std::vector<input> const& inputs, std::vector<link_options>& requests)
 {
-  auto const plan = launch_plan::beside(input_file(library));
+  auto const plan = launch_plan::beside(inputs.front());
   if (!plan) return;
   for (auto& options : requests)
     if (options.kernels.empty()) options.kernels = detail::kernels_to_keep(*plan, inputs);
@@ -108,7 +107,7 @@ int warm(warm_arguments const& arguments)
   auto source_flags = arguments.link.source_flags();
   source_flags.layer = arguments.layer;
   auto const inputs = read_inputs(arguments.inputs, source_flags);
-  keep_plan_kernels(arguments.inputs.front(), inputs, requests);
+  keep_plan_kernels(inputs, requests);
   if (arguments.link.no_cache && arguments.layer.empty())
     throw usage_error({.message = "--no-cache without --layer: nothing to fill",
                        .input = "--no-cache",

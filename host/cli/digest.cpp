@@ -8,7 +8,7 @@
 #include "error_report.hpp"
 #include "fatbin/add_digests.hpp"
 #include "fatbin/entry_digests.hpp"
-#include "fatbin/sidecar.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "fatlink/fatbin.hpp"
 #include "util/files/output_file.hpp"
 #include "verbs.hpp"
@@ -21,16 +21,16 @@ struct digest_arguments {
   bool json = false;
 };
 
-/// @throws file_error the sidecar of `path` states the digest of the unchanged file.
-void refuse_stated_digest(std::filesystem::path const& path)
+/// @throws file_error the sidecar of `input` states the digest of the unchanged file.
+void refuse_stated_digest(fatbin const& input)
 {
-  if (!detail::stated_sha256(path)) return;
-  auto const json = detail::sidecar_of(path).string();
+  auto const& sidecar = entry_access::sidecar_of(input);
+  if (!detail::stated_sha256(sidecar)) return;
+  auto const& json = sidecar->name();
   throw file_error(
       stage::fatbin,
-      {.message =
-           fmt::format("{}: {} states the sha256 of the unchanged file", path.string(), json),
-       .input = path.string(),
+      {.message = fmt::format("{}: {} states the sha256 of the unchanged file", input.name(), json),
+       .input = input.name(),
        .code = error_code::digest_in_sidecar,
        .hint = fmt::format(
            "no digests are required, because {} verifies the file; or remove \"sha256\" from {}",
@@ -47,7 +47,7 @@ void replace_file(std::filesystem::path const& path, bytes_view bytes)
 nlohmann::json add_digests(std::string const& path)
 {
   auto const input = fatbin::read(path);
-  refuse_stated_digest(path);
+  refuse_stated_digest(input);
   auto const result = fatbin::from_bytes(detail::add_digests(input.bytes(), path), path);
   replace_file(path, result.bytes());
   auto entries = nlohmann::json::array();

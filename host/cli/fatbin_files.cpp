@@ -66,13 +66,13 @@ void check_fatbin_output(std::string const& output,
 }
 
 void write_fatbin_files(fatbin const& code, std::string const& output,
-                        std::vector<std::filesystem::path> const& inputs,
+                        std::vector<detail::sidecar_ptr> const& sidecars,
                         sidecar_precedence precedence, std::vector<std::string>& warnings)
 {
   outputs files;
   files.add(create_output(output), code.bytes());
   if (has_sidecar(output)) {
-    auto const text = make_sidecar(code, output, inputs, precedence, warnings)
+    auto const text = make_sidecar(code, output, sidecars, precedence, warnings)
                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                       '\n';
     files.add(std::make_unique<output_file>(packed_sidecar(output)),

@@ -25,11 +25,11 @@ void check_fatbin_output(std::string const& output,
 
 /// Writes `code` and its sidecar: both, or neither. Each is put in place by renaming a complete
 /// file, the sidecar first: a fatbin that is new is found with its sidecar. The sidecar has the
-/// reference that a sidecar of `inputs`, or the one that is there, states (make_sidecar). Adds a
-/// warning where these differ.
+/// reference that one of `sidecars`, those of the inputs, or the one that is there states
+/// (make_sidecar). Adds a warning where these differ.
 /// @throws file_error a file cannot be written, or a sidecar is malformed.
 void write_fatbin_files(fatbin const& code, std::string const& output,
-                        std::vector<std::filesystem::path> const& inputs,
+                        std::vector<detail::sidecar_ptr> const& sidecars,
                         sidecar_precedence precedence, std::vector<std::string>& warnings);
 
 }  // namespace fatlink::cli

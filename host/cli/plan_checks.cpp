@@ -96,10 +96,10 @@ std::vector<stated_plan> read_plans(std::vector<input> const& files,
 {
   std::vector<stated_plan> plans;
   for (auto const& file : files)
-    if (auto plan = launch_plan::beside(file.name()))
+    if (auto plan = launch_plan::beside(file))
       plans.push_back(plan_of(std::move(*plan), file, files, nullptr));
   for (auto const& library : libraries)
-    if (auto plan = launch_plan::beside(library.contents.name()))
+    if (auto plan = launch_plan::beside(input(library.contents)))
       plans.push_back(plan_of(std::move(*plan), library.contents, files, &library));
   return plans;
 }

@@ -101,14 +101,25 @@ std::string hook_text(nlohmann::json const& hook)
                      tolerance_text(hook["tolerance"]));
 }
 
-}  // namespace
-
-nlohmann::json describe_reference(std::filesystem::path const& file)
+template <typename File>
+nlohmann::json describe_beside(File const& file)
 try {
   auto const stated = transform_reference::beside(file);
   return stated ? describe_stated(*stated) : nlohmann::json();
 } catch (error const& failure) {
   return describe_problem(failure);
+}
+
+}  // namespace
+
+nlohmann::json describe_reference(std::filesystem::path const& file)
+{
+  return describe_beside(file);
+}
+
+nlohmann::json describe_reference(input const& file)
+{
+  return describe_beside(file);
 }
 
 std::vector<std::pair<std::string, std::string>> reference_lines(nlohmann::json const& reference)

@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "fatlink/input.hpp"
+
 namespace fatlink::cli {
 
 /// The reference beside `file`, as docs/schemas/common.json describes it; null without one. Where
 /// it cannot be used, "problem" says why: nothing that shows files depends on their references.
 nlohmann::json describe_reference(std::filesystem::path const& file);
+nlohmann::json describe_reference(input const& file);  ///< as above
 
 /// One line for each hook, number of the state, element and error model: a title and a text, both
 /// printable. `reference`: as describe_reference, not null.

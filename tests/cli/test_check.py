@@ -191,7 +191,7 @@ class Check(AnyStatus):
         self.assertIn(" bytes, damaged", done.stdout)
         self.assertIn("fatlink: error: t.fatbin: is not the file that t.json states", done.stderr)
         self.file("t.json", '{"sha256": "12"}')
-        self.assert_fails(3, "inspect", "t.fatbin", says=['t.json: "sha256" is not 64 hexadecimal digits'])
+        self.assert_fails(3, "inspect", "t.fatbin", says=['t.json: sha256: is not 64 hexadecimal digits'])
 
     def test_a_call_that_is_left_can_be_required_not_to_be(self):
         stubborn = self.compile("stubborn", HOOK.replace("__device__ float", "__device__ __noinline__ float")

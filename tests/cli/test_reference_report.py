@@ -56,7 +56,7 @@ class ReferenceReport(CliTest):
         stated, inspected, listed = self.shown()
         self.assertEqual(stated["hooks"], [])
         for text in (inspected, listed):
-            self.assertRegex(text, r'    unusable +.*/best\.json: "error_model" has the unknown error model "exat"')
+            self.assertRegex(text, r'    unusable +.*/best\.json: error_model: unknown error model "exat"')
 
     def test_it_cannot_drive_the_terminal(self):
         self.install({**BEST, "error_model": "exact\u001b[31m"})

@@ -236,7 +236,7 @@ class References(ContractsCase):
     def test_a_missing_or_mistyped_key_is_refused(self):
         self.refuse('"hook" is missing', hook=None)
         self.refuse('"reference" is missing', reference=None)
-        self.refuse('"tolerance_ulp" is of the wrong type', tolerance_ulp="4")
+        self.refuse('tolerance_ulp: is of type string; expected a number', tolerance_ulp="4")
 
     @long_test  # test_a_missing_or_mistyped_key_is_refused; unit tests have the limit
     def test_a_tolerance_above_2_20_is_refused(self):
@@ -244,8 +244,8 @@ class References(ContractsCase):
         self.refuse('"tolerance_ulp"', tolerance_ulp=-1)
 
     def test_an_expression_that_does_not_parse_is_refused(self):
-        self.refuse('"reference" ', reference="2*y")
-        self.refuse('"reference" ', "write an expression in the parameters", reference="2*")
+        self.refuse('reference: ', reference="2*y")
+        self.refuse('reference: ', "write an expression in the parameters", reference="2*")
 
     def test_a_hook_of_another_contract_is_refused(self):
         self.refuse('"hook" is "hok"', "c/3", 'did you mean "hook"?', hook="hok")
@@ -264,9 +264,9 @@ class References(ContractsCase):
     def test_references_of_named_parameters_are_checked(self):
         for reference, *says in (
                 (self.hooks("hok"), '"hooks" has "hok", which is none of c/3', 'did you mean "hook"?'),
-                (self.hooks(result="2 * y"), '"hooks.hook.result" has the unknown name "y"'),
-                (self.hooks(ulp=1), '"hooks.hook" has the unknown key "ulp"'),
-                ({**self.hooks(), "hook": "hook"}, '"hook" belongs to the form for one hook in x')):
+                (self.hooks(result="2 * y"), 'hooks.hook.result: unknown name "y"'),
+                (self.hooks(ulp=1), 'hooks.hook: unknown key "ulp"'),
+                ({**self.hooks(), "hook": "hook"}, 'hook: belongs to the form for one hook in x')):
             self.write("r.json", json.dumps(reference))
             self.assert_build_fails(self.LISTS, f"{self.folder}/r.json: ", *says)
 

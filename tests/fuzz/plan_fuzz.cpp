@@ -61,7 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   bytes_view const json(reinterpret_cast<std::byte const*>(data) + sizeof numbers,
                         size - sizeof numbers);
   try {
-    auto const plan = detail::read_plan(*detail::parse_json(json, "plan.json"), "plan.json", {});
+    auto const plan =
+        detail::read_plan(detail::json_file(json, "plan.json").json(), "plan.json", {});
     for (auto const& result : plan.results) to_string(result.value);
     compute_lengths(plan, numbers);
     evaluate(detail::plan_formulas(plan), numbers);

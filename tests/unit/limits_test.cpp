@@ -219,7 +219,7 @@ TEST(Limits, OfJsonNesting)
     return R"({"a [\" {[": )" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
   };
   auto const parse = [](std::string const& text) {
-    return detail::parse_json(std::as_bytes(std::span(text)), "f.json");
+    return detail::json_file(std::as_bytes(std::span(text)), "f.json");
   };
   EXPECT_NO_THROW((void)parse(nested(64)));
   expect_error<file_error>([&] { (void)parse(nested(65)); },

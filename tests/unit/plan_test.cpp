@@ -148,6 +148,6 @@ TEST(PlanReader, IsRecognizedAsASidecarWithoutReference)
 {
   fixtures::folder const folder;
   auto const sidecar = folder.write("reduce.json", plan_text::example().dump());
-  EXPECT_TRUE(detail::is_sidecar(sidecar));
+  EXPECT_TRUE(detail::read_own_sidecar(sidecar));
   EXPECT_FALSE(transform_reference::beside(folder.path() / "reduce.fatbin"));
 }

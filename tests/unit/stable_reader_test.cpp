@@ -7,6 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fatlink/format_error.hpp"
+#include "input/find_sidecar.hpp"
 #include "watched_files.hpp"
 
 using namespace fatlink;
@@ -47,8 +48,8 @@ TEST_F(StableReader, TakesAVerifiedFileAtOnce)
   auto const version = reader_.read();
   ASSERT_TRUE(version);
   EXPECT_TRUE(stable_reader::is_verified(*version));
-  EXPECT_EQ(version->front().code.digest(), files_.digest(1));
-  EXPECT_EQ(version->front().sidecar, files_.sidecar_text(1));
+  EXPECT_EQ(version->front().digest(), files_.digest(1));
+  EXPECT_EQ(detail::sidecar_of(version->front())->text(), files_.sidecar_text(1));
 }
 
 TEST_F(StableReader, ReadsAVerifiedFileOnceMoreWhenNothingChanges)
@@ -79,7 +80,7 @@ TEST_F(StableReader, WaitsForTheSidecarOfANewFile)
   EXPECT_FALSE(reader_.read());
   files_.write_sidecar(2);
   reader_.note_change();
-  EXPECT_EQ(read_on()->front().code.digest(), files_.digest(2));
+  EXPECT_EQ(read_on()->front().digest(), files_.digest(2));
 }
 
 TEST_F(StableReader, WaitsForTheFileOfANewSidecar)
@@ -90,7 +91,7 @@ TEST_F(StableReader, WaitsForTheFileOfANewSidecar)
   EXPECT_FALSE(reader_.read());
   files_.write_fatbin(2);
   reader_.note_change();
-  EXPECT_EQ(read_on()->front().code.digest(), files_.digest(2));
+  EXPECT_EQ(read_on()->front().digest(), files_.digest(2));
 }
 
 TEST_F(StableReader, WaitsForHalfAFileAndHalfASidecar)
@@ -159,7 +160,7 @@ TEST_F(StableReader, WaitsForASidecarThatWasThere)
   EXPECT_FALSE(reader_.read());
   auto const version = read_on();
   ASSERT_TRUE(version) << "a sidecar that stays away is no error";
-  EXPECT_EQ(version->front().sidecar, "");
+  EXPECT_EQ(detail::sidecar_of(version->front()), nullptr);
 }
 
 TEST_F(StableReader, ReadsTheSidecarOfAFileOfAnotherForm)
@@ -170,5 +171,5 @@ TEST_F(StableReader, ReadsTheSidecarOfAFileOfAnotherForm)
   reader.note_change();
   auto const version = reader.read();
   ASSERT_TRUE(version);
-  EXPECT_EQ(version->front().sidecar, text);
+  EXPECT_EQ(detail::sidecar_of(version->front())->text(), text);
 }

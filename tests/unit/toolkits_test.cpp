@@ -264,16 +264,18 @@ TEST(Json, StatesADigestInLowerCase)
   EXPECT_EQ(detail::to_hexadecimal(detail::sha256({})),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   auto const folder = testing::TempDir();
-  EXPECT_FALSE(detail::stated_sha256(folder + "/none.fatbin"));
+  auto const read = [&](char const* name) {
+    return detail::stated_sha256(detail::read_sidecar(folder + name));
+  };
+  EXPECT_FALSE(read("/none.json"));
   std::ofstream(folder + "/digest.json") << R"({"sha256": ")" + std::string(64, 'a') + R"("})";
-  EXPECT_EQ(detail::stated_sha256(folder + "/digest.fatbin"), std::string(64, 'a'));
+  EXPECT_EQ(read("/digest.json"), std::string(64, 'a'));
   std::ofstream(folder + "/digest.json") << R"({"sha256": 12})";
-  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
-                           "\"sha256\" is not 64 hexadecimal digits");
+  expect_error<file_error>([&] { (void)read("/digest.json"); },
+                           "sha256: is not 64 hexadecimal digits");
   std::ofstream(folder + "/digest.json") << R"({"sha256": 4E4444444444})";
-  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
+  expect_error<file_error>([&] { (void)read("/digest.json"); },
                            "holds a number that is out of range");
   std::ofstream(folder + "/digest.json") << "[1]";
-  expect_error<file_error>([&] { (void)detail::stated_sha256(folder + "/digest.fatbin"); },
-                           "is not a JSON object");
+  expect_error<file_error>([&] { (void)read("/digest.json"); }, "is not a JSON object");
 }

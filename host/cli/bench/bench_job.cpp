@@ -69,7 +69,9 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
                    link_flags flags)
 {
   auto const library = library_for(name, transforms, flags.sources.options.contract);
-  auto [plan, is_implied] = plan_of_library(library);
+  auto shipped = read_library(library);
+  auto& plan = shipped.plan;
+  auto const is_implied = shipped.is_implied;
   if (!is_implied) {
     refuse_kernels(plan, flags.options.kernels);
     flags.options.kernels = plan.kernels();
@@ -81,8 +83,8 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   job.modes = parse_modes(mode);
   job.flags = std::move(flags);
   for (auto const link_mode : job.modes) (void)job.make_options({}, link_mode);
-  job.files = find_files(library, transforms);
-  job.inputs = read_inputs(job.files, job.flags.source_flags());
+  job.files = find_files(shipped, transforms);
+  job.inputs = read_inputs(job.files, job.flags.source_flags(), nullptr, std::move(shipped.code));
   if (!is_implied) job.flags.options.kernels = detail::kernels_to_keep(plan, job.inputs);
   auto const modules = job.modules(detail::newest_target());
   auto const& kernels = job.flags.options.kernels;

@@ -12,7 +12,7 @@
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
-#include "input/stated_digest.hpp"
+#include "input/find_sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "plan_checks.hpp"
@@ -81,19 +81,18 @@ void print_compiled(compiled_source const& compiled, compile_arguments const& ar
 
 /// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
 /// @throws file_error it is not one of `code`.
-void check_sidecar(compiled_source const& compiled, std::string const& file)
+void check_sidecar(compiled_source const& compiled, detail::sidecar_ptr const& sidecar)
 {
-  if (auto const sidecar = detail::find_sidecar(file))
-    check_build(compiled.code, {.reference = *sidecar, .allows_digest = true});
+  if (sidecar) check_build(compiled.code, {.reference = sidecar->name(), .allows_digest = true});
 }
 
-/// Of what the sidecar of `file` states, what does not fit the plans of installed libraries that
-/// the code is for.
-void warn_about_plans(compiled_source& compiled, std::string const& file)
+/// Of what the sidecar of the source states, what does not fit the plans of installed libraries
+/// that the code is for.
+void warn_about_plans(compiled_source& compiled)
 try {
-  auto const stated = transform_reference::beside(file);
-  if (!stated || !stated->states_hooks) return;
   std::vector<input> const files{input(compiled.code)};
+  auto const stated = transform_reference::beside(files.front());
+  if (!stated || !stated->states_hooks) return;
   auto const installed = read_libraries(search_path());
   auto const selected = select_libraries(installed, detail::modules_of(files));
   for (auto const& plan : read_plans(files, selected))
@@ -133,10 +132,11 @@ int compile(compile_arguments const& arguments)
   auto compiled = tool.compile(code, options);
   keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
   warn_about_float_flags(compiled, arguments.source);
-  check_sidecar(compiled, arguments.source);
-  warn_about_plans(compiled, arguments.source);
-  write_fatbin_files(compiled.code, arguments.output, {arguments.source},
-                     sidecar_precedence::inputs, compiled.warnings);
+  auto const sidecar = detail::find_sidecar(arguments.source);
+  check_sidecar(compiled, sidecar);
+  warn_about_plans(compiled);
+  write_fatbin_files(compiled.code, arguments.output, {sidecar}, sidecar_precedence::inputs,
+                     compiled.warnings);
   print_warnings(compiled.warnings);
   if (arguments.json)
     print_json("fatlink.compile/1", compiled_to_json(compiled, arguments));

@@ -80,14 +80,16 @@ void add_headers(compile_report& report, header_lookups const& lookups)
 }  // namespace
 
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
-                               compile_flags const& flags, compile_report* report)
+                               compile_flags const& flags, compile_report* report,
+                               std::optional<input> first)
 {
   std::vector<std::optional<input>> inputs(files.size());
+  if (first) inputs.front() = std::move(first);
   std::vector<job> jobs;
   for (std::size_t i = 0; i < files.size(); ++i)
     if (is_source_name(files[i]))
       jobs.push_back({.code = source::read(files[i]), .index = i});
-    else
+    else if (!inputs[i])
       inputs[i] = input::read(files[i]);
   if (jobs.empty()) {
     flags.refuse_source_options();

@@ -31,10 +31,12 @@ struct compile_report {
 /// Reads the files; sources (.cu, .ll, .bc) are compiled, several at once. A source's contract is
 /// that of --contract, otherwise the one that the first other input states. Prints the compilers'
 /// warnings, and adds to `report` unless it is null; of sources that do not compile, the headers.
+/// `first`: the first file, if it was read already.
 /// @throws as input::read, source::read and compiler::compile; usage_error an option of sources is
 ///   given, and no file is one.
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
-                               compile_flags const& flags, compile_report* report = nullptr);
+                               compile_flags const& flags, compile_report* report = nullptr,
+                               std::optional<input> first = {});
 
 /// As above, of inputs by name or file. @throws also as input_file.
 std::vector<input> read_inputs(std::vector<std::string> const& names, compile_flags const& flags,

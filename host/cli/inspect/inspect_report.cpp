@@ -224,8 +224,8 @@ nlohmann::json to_json(loaded_file const& file)
   if (file.damage) json["damage"] = file.damage->what();
   // Of a damaged file, the .json may be that of another one.
   if (!file.damage) {
-    if (auto const plan = launch_plan::beside(file.contents.name())) json["plan"] = to_json(*plan);
-    if (auto stated = describe_reference(file.contents.name()); !stated.is_null())
+    if (auto const plan = launch_plan::beside(file.contents)) json["plan"] = to_json(*plan);
+    if (auto stated = describe_reference(file.contents); !stated.is_null())
       json["reference"] = std::move(stated);
   }
   for (auto const& module : file.contents.modules())

@@ -96,7 +96,9 @@ int pack(pack_arguments const& arguments)
   keep_headers(compiles.headers, {arguments.output, sidecar_name(arguments.output)});
   auto packed = pack_fatbins(detail::modules_of(files),
                              {.name = arguments.output, .package = arguments.package});
-  write_fatbin_files(packed.contents, arguments.output, inputs, sidecar_precedence::output,
+  std::vector<detail::sidecar_ptr> sidecars;
+  for (auto const& file : files) sidecars.push_back(detail::sidecar_of(file));
+  write_fatbin_files(packed.contents, arguments.output, sidecars, sidecar_precedence::output,
                      packed.warnings);
   print_warnings(packed.warnings);
   if (arguments.json)

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fatbin/sidecar.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink::cli {
@@ -19,12 +20,12 @@ std::filesystem::path packed_sidecar(std::filesystem::path output);
 enum class sidecar_precedence { output, inputs };
 
 /// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
-/// that is there or of those of `inputs`, by `precedence`. Adds a warning where those of `inputs`
+/// that is there or of `sidecars`, those of the inputs, by `precedence`. Adds a warning where these
 /// differ; it then has none of them. Adds a warning where the sidecar that is there is kept, states
-/// the digest of other bytes, and `inputs` do not have its members. @throws file_error a malformed
-/// sidecar.
+/// the digest of other bytes, and `sidecars` do not have its members. @throws file_error a
+/// malformed sidecar.
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
-                            std::vector<std::filesystem::path> const& inputs,
+                            std::vector<detail::sidecar_ptr> const& sidecars,
                             sidecar_precedence precedence, std::vector<std::string>& warnings);
 
 }  // namespace fatlink::cli

@@ -8,12 +8,10 @@
 #include <set>
 #include <utility>
 
-#include "fatbin/sidecar.hpp"
-
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/source.hpp"
-#include "input/stated_digest.hpp"
+#include "input/find_sidecar.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
@@ -24,13 +22,13 @@ namespace fatlink::cli {
 namespace {
 
 /// Why the .json beside a transform states no reference; empty: there is none.
-std::string explain_unused(std::filesystem::path const& file)
+std::string explain_unused(input const& file)
 {
-  auto const other = detail::sidecar_of(file);
-  if (detail::find_sidecar(file)) return {};
-  if (detail::is_sidecar(other))
-    return fmt::format("{} is the .json of another file than {}", other.string(), file.string());
-  if (is_source_name(file) && std::filesystem::exists(other))
+  auto const other = detail::sidecar_path(file.name());
+  if (detail::sidecar_of(file)) return {};
+  if (detail::read_own_sidecar(other))
+    return fmt::format("{} is the .json of another file than {}", other.string(), file.name());
+  if (is_source_name(file.name()) && std::filesystem::exists(other))
     return fmt::format("{} states no reference", other.string());
   return {};
 }
@@ -82,10 +80,10 @@ plan_references read_references(std::span<input const> inputs)
   for (std::size_t i = 1; i <= inputs.size(); ++i) {  // the library last
     auto const& file = inputs[i % inputs.size()];
     auto const is_library = i == inputs.size();
-    auto stated = transform_reference::beside(file.name());
+    auto stated = transform_reference::beside(file);
     if (!is_library && !(stated && stated->states_hooks)) references.is_incomplete = true;
     if (!stated) {
-      if (auto reason = explain_unused(file.name()); !reason.empty())
+      if (auto reason = explain_unused(file); !reason.empty())
         references.unused.push_back(std::move(reason));
       continue;
     }

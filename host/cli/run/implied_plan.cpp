@@ -14,8 +14,8 @@
 #include "fatbin/sidecar.hpp"
 #include "fatlink/launch_shape.hpp"
 #include "fatlink/preflight.hpp"
+#include "input/find_sidecar.hpp"
 #include "input/module_name.hpp"
-#include "input/stated_digest.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 
@@ -86,8 +86,8 @@ std::string signature_of(ptx_function const& kernel)
 std::string explain_no_plan(std::filesystem::path const& library)
 {
   if (auto const sidecar = detail::find_sidecar(library))
-    return fmt::format("{} states no launch plan", sidecar->string());
-  return fmt::format("there is no {} with a launch plan", detail::sidecar_of(library).string());
+    return fmt::format("{} states no launch plan", sidecar->name());
+  return fmt::format("there is no {} with a launch plan", detail::sidecar_path(library).string());
 }
 
 std::string hint_for(std::string_view file, std::vector<kernel_entry> const& kernels)

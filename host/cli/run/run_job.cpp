@@ -22,7 +22,7 @@ namespace fatlink::cli {
 namespace {
 
 /// @throws usage_error --kernel: the plan names its kernels.
-void check_options(library_plan const& library, run_arguments const& arguments)
+void check_options(run_library const& library, run_arguments const& arguments)
 {
   auto const& kernel = arguments.kernel;
   if (!kernel.empty() && !library.is_implied)
@@ -76,15 +76,16 @@ std::size_t count_library_modules(run_links const& links)
 }
 
 /// Reads the inputs, and selects the modules that links take of them, for every mode alike.
-void read_links(run_job& job, run_arguments const& arguments, device_choice& choice,
-                compile_report& compiles)
+void read_links(run_job& job, std::optional<input> library, run_arguments const& arguments,
+                device_choice& choice, compile_report& compiles)
 {
   detail::stopwatch watch;
   auto& links = job.links;
   links.flags = arguments.link;
   links.modes = parse_modes(arguments.mode);
-  links.inputs = read_inputs(job.files, source_flags(arguments, job.files, choice), &compiles);
-  job.read_ms = watch.lap();
+  links.inputs = read_inputs(job.files, source_flags(arguments, job.files, choice), &compiles,
+                             std::move(library));
+  job.read_ms += watch.lap();
   if (!job.is_implied)
     links.kept = detail::kernels_to_keep(job.plan, links.inputs);
   else if (!arguments.kernel.empty())
@@ -108,21 +109,18 @@ array_copies copies_of(run_job const& job, run_arguments const& arguments, devic
   return {.outputs = job.links.modes.size() + (choice.is_list() ? 1 : 0), .on_host = on_host};
 }
 
-/// Whether the library has the contract of the transform that fatlink ships, or no plan to state
-/// it.
-bool takes_default_transform(std::filesystem::path const& library)
-{
-  auto const plan = launch_plan::beside(library);
-  return !plan || plan->contract.starts_with(std::string(k_default_library) + '/');
-}
-
 }  // namespace
 
-library_plan plan_of_library(std::string const& library)
+run_library read_library(std::string const& library)
 {
-  auto const file = fatbin_or_default(library, k_shipped_library);
-  if (auto plan = launch_plan::beside(file)) return {.plan = std::move(*plan)};
-  return {.plan = implied_plan(file), .is_implied = true};
+  detail::stopwatch watch;
+  run_library result{.file = fatbin_or_default(library, k_shipped_library)};
+  if (!is_source_name(result.file)) result.code = input::read(result.file);
+  auto plan = result.code ? launch_plan::beside(*result.code) : launch_plan::beside(result.file);
+  result.is_implied = !plan;
+  result.plan = plan ? std::move(*plan) : implied_plan(result.file);
+  result.read_ms = watch.lap();
+  return result;
 }
 
 std::vector<std::filesystem::path> find_files(std::string const& library,
@@ -130,26 +128,36 @@ std::vector<std::filesystem::path> find_files(std::string const& library,
 {
   std::vector<std::filesystem::path> files{fatbin_or_default(library, k_shipped_library)};
   for (auto const& transform : transforms) files.push_back(input_file(transform));
-  if (transforms.empty() && takes_default_transform(files.front()))
+  return files;
+}
+
+std::vector<std::filesystem::path> find_files(run_library const& library,
+                                              std::vector<std::string> const& transforms)
+{
+  auto files = find_files(library.file.string(), transforms);
+  auto const takes_default =
+      library.is_implied || library.plan.contract.starts_with(std::string(k_default_library) + '/');
+  if (transforms.empty() && takes_default)
     files.push_back(fatbin_or_default({}, k_shipped_transform));
   return files;
 }
 
 run_job prepare_job(run_arguments const& arguments, device_choice& choice, compile_report& compiles)
 {
-  auto library = plan_of_library(arguments.library);
+  auto library = read_library(arguments.library);
   check_options(library, arguments);
   run_job job{.arguments = match_arguments(library.plan, arguments.plan),
               .generated = {.elements = arguments.elements,
                             .must_use_elements = arguments.states_elements,
                             .seed = arguments.seed},
-              .files = find_files(arguments.library, arguments.transforms)};
+              .files = find_files(library, arguments.transforms),
+              .read_ms = library.read_ms};
   job.plan = std::move(library.plan);
   job.is_implied = library.is_implied;
   job.split = split_of(job.plan);
   if (choice.is_list()) require_divisible(job.plan, job.split);
   check_outputs(job.arguments, job.files, arguments.json);
-  read_links(job, arguments, choice, compiles);
+  read_links(job, std::move(library.code), arguments, choice, compiles);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
   refuse_sass_without_gpu(job.links, choice);
   check_inputs(job.links);  // a transform of another contract may fit no argument of the plan

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,19 +19,26 @@
 
 namespace fatlink::cli {
 
-/// The launch plan of a library, and whether it is the implied one.
-struct library_plan {
+/// A library with its launch plan.
+struct run_library {
+  std::filesystem::path file = {};
+  std::optional<input> code = {};  ///< nothing: the file is a source, which is not compiled yet
   launch_plan plan = {};
-  bool is_implied = false;
+  bool is_implied = false;  ///< whether the library states no plan
+  double read_ms = 0;
 };
 
-/// The plan beside the file of `library`, a name or file; empty: the library that fatlink ships.
-/// @throws file_error as launch_plan::beside; or there is no such library.
-library_plan plan_of_library(std::string const& library);
+/// `library`: a name or file; empty: the library that fatlink ships.
+/// @throws file_error as input::read and launch_plan::beside; or there is no such library.
+run_library read_library(std::string const& library);
 
-/// The library, then the transforms; without any, the one that fatlink ships, for its own library
-/// and those without a plan. They are not read. @throws file_error a name is not installed.
+/// The library, then the transforms; not read. @throws file_error a name is not installed.
 std::vector<std::filesystem::path> find_files(std::string const& library,
+                                              std::vector<std::string> const& transforms);
+
+/// As above; without transforms, the one that fatlink ships, for its own library and those without
+/// a plan.
+std::vector<std::filesystem::path> find_files(run_library const& library,
                                               std::vector<std::string> const& transforms);
 
 /// Everything that is known before a device is opened.

@@ -34,7 +34,7 @@ std::vector<std::filesystem::path> list_files(run_arguments const& given)
   std::vector<std::filesystem::path> files(sources.include_folders);
   for (auto const& input : find_files(arguments.library, arguments.transforms)) {
     files.push_back(input);
-    files.push_back(detail::sidecar_of(input));
+    files.push_back(detail::sidecar_path(input));
     files.push_back(std::filesystem::path(input) += ".json");
   }
   if (!sources.header.empty()) files.push_back(sources.header);

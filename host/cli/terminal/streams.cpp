@@ -33,7 +33,7 @@ void must_not_overwrite(std::vector<std::filesystem::path> const& inputs, std::s
   std::error_code ignored;
   for (auto const& input : inputs)
     for (auto const& file :
-         {input, detail::sidecar_of(input), std::filesystem::path(input) += ".json"})
+         {input, detail::sidecar_path(input), std::filesystem::path(input) += ".json"})
       if (std::filesystem::equivalent(file, path, ignored))
         fail_usage(fmt::format("{} is also an input", path), path,
                    "name another file with --output");

@@ -31,6 +31,8 @@ enum class input_form {
 /// "fatbin", "ptx", "ltoir", "cubin", "object", "archive"; "unknown" for a value outside.
 char const* to_string(input_form form) noexcept;
 
+struct FATLINK_PRIVATE input_access;  // not public
+
 /// An input file in memory, read once and checked.
 ///
 /// Its functions throw format_error, which derives from file_error and gives the byte offset, with
@@ -89,6 +91,7 @@ class input {
  private:
   struct FATLINK_PRIVATE contents;
   explicit input(std::shared_ptr<contents const> contents_of_file);
+  friend struct input_access;  // finds the sidecar
   std::shared_ptr<contents const> contents_;
 };
 

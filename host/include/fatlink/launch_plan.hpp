@@ -20,6 +20,8 @@
 
 namespace FATLINK_API fatlink {
 
+class input;  // input.hpp
+
 /// What a caller gives for an argument.
 enum class argument_role : std::uint8_t {
   input,    ///< a device array that the launches read
@@ -151,6 +153,11 @@ struct launch_plan {
   /// Reads the sidecar of `file`, which input::read describes. Nothing where there is no sidecar,
   /// or it states no plan. @throws file_error as read().
   static std::optional<launch_plan> beside(std::filesystem::path const& file);
+
+  /// The plan that the sidecar stated when `file` was read; of a compiled source, that of the
+  /// source's sidecar now. @throws file_error as read(). @throws format_error (digest-mismatch) the
+  /// input was not read from the file of its name, which has been replaced since.
+  static std::optional<launch_plan> beside(input const& file);
 
   /// The kernels that it launches, each once, in the order of their first launch.
   [[nodiscard]] std::vector<std::string> kernels() const;

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "fatbin/contract_identity.hpp"
-#include "fatbin/sidecar.hpp"
+#include "fatbin/entry_facts.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -43,15 +43,13 @@ std::vector<target> targets_of(fatbin const& input)
   return targets;
 }
 
-std::string summary_of(std::filesystem::path const& fatbin)
+std::string summary_of(fatbin const& file)
 {
-  auto const file = detail::sidecar_of(fatbin);
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return {};
-  auto const json = detail::read_json(file);
-  auto const summary = json->find("summary");
-  return summary != json->end() && summary->is_string() ? summary->get<std::string>()
-                                                        : std::string{};
+  auto const& sidecar = entry_access::sidecar_of(file);
+  if (!sidecar) return {};
+  auto const summary = sidecar->json().find("summary");
+  return summary != sidecar->json().end() && summary->is_string() ? summary->get<std::string>()
+                                                                  : std::string{};
 }
 
 /// The hooks of its contract for which a library has a default definition.
@@ -105,7 +103,7 @@ catalogue_entry read(std::filesystem::path const& file, search_folder const& fol
   try {
     auto input = fatbin::read(file);
     describe_contents(result.description, input);
-    result.description.summary = summary_of(file);
+    result.description.summary = summary_of(input);
     result.contents = std::move(input);
   } catch (error const& unusable) {
     result.description.problem = unusable.what();

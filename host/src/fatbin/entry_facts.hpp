@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cubin/cubin.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 
@@ -20,11 +21,13 @@ struct entry_facts {
 
 }  // namespace detail
 
-/// The part of the library that reads more of an entry than its interface.
+/// What the library reads of a fatbin and its entries besides their interfaces.
 struct FATLINK_PRIVATE entry_access {
   /// `entry`: a PTX or elf entry of `file`. Lives as long as any copy of `file`.
   /// @throws format_error as fatbin::interface.
   static detail::entry_facts const& facts_of(fatbin const& file, fatbin_entry const& entry);
+  /// The sidecar that fatbin::read found; null for fatbins that were read in another way.
+  static detail::sidecar_ptr const& sidecar_of(fatbin const& file);
 };
 
 }  // namespace fatlink

@@ -122,6 +122,7 @@ struct fatbin::contents {
   byte_buffer bytes;
   std::vector<fatbin_entry> entries;
   bool is_verified = false;
+  detail::sidecar_ptr sidecar;  ///< that read() found
   mutable std::once_flag hashed;
   mutable digest256 digest{};
   // Not std::call_once(): an exception in it ends a program whose unwinder is linked statically.
@@ -151,11 +152,14 @@ fatbin::fatbin(std::shared_ptr<contents const> contents_of_file)
 fatbin fatbin::read(std::filesystem::path const& path)
 {
   auto bytes = read_fatbin_file(path);
-  auto const stated =
-      path.extension() == ".json" ? std::nullopt : detail::check_stated_digest(path, bytes);
+  auto found =
+      path.extension() == ".json"
+          ? detail::checked_sidecar{}
+          : detail::check_digest(detail::read_sidecar(detail::sidecar_path(path)), path, bytes);
   auto parsed = parse(std::move(bytes), path.string());
-  if (stated) std::call_once(parsed->hashed, [&] { parsed->digest = *stated; });
-  return shared(std::move(parsed), stated.has_value());
+  if (found.digest) std::call_once(parsed->hashed, [&] { parsed->digest = *found.digest; });
+  parsed->sidecar = std::move(found.sidecar);
+  return shared(std::move(parsed), found.digest.has_value());
 }
 
 fatbin fatbin::shared(std::shared_ptr<contents> contents_of_file, bool is_file_verified,
@@ -239,6 +243,11 @@ detail::entry_facts const& entry_access::facts_of(fatbin const& file, fatbin_ent
   auto const [kept, is_new] = contents.facts.keep(&entry, std::move(facts));
   if (!is_new) contents.remove_declarations(count);
   return *kept;
+}
+
+detail::sidecar_ptr const& entry_access::sidecar_of(fatbin const& file)
+{
+  return file.contents_->sidecar;
 }
 
 fatbin_entry const* fatbin::find(entry_kind kind, target link_target) const noexcept

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "fatbin/declaration_count.hpp"
+#include "input/find_sidecar.hpp"
 #include "input/read_modules.hpp"
 #include "input/recognize.hpp"
-#include "input/stated_digest.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
@@ -34,12 +34,16 @@ char const* to_string(input_form form) noexcept
   return index < k_names.size() ? k_names[index] : "unknown";
 }
 
+struct input_access {
+  static detail::sidecar_ptr sidecar_of(input const& file);
+};
+
 struct input::contents {
   enum class digests { compare, ignore };
 
-  /// The contents of `file_bytes`; `stated` is the digest that was found to be theirs.
-  static std::shared_ptr<contents const> read(byte_buffer file_bytes, std::string file_name,
-                                              digests use, std::optional<digest256> stated = {});
+  /// The contents of `file_bytes`.
+  static std::shared_ptr<contents> read(byte_buffer file_bytes, std::string file_name, digests use,
+                                        std::optional<digest256> sidecar_digest = {});
   [[nodiscard]] fatbin make_module(byte_buffer module_bytes, std::string module_name,
                                    digests use) const;
   void add_modules(digests use);
@@ -48,7 +52,9 @@ struct input::contents {
   input_form form = input_form::fatbin;
   byte_buffer bytes;  ///< empty for a fatbin of one container, whose module owns them
   std::vector<fatbin> modules;
-  std::optional<digest256> sidecar_digest;
+  std::optional<digest256> sidecar_digest;  ///< stated by the sidecar, and that of `bytes`
+  bool is_compared = true;                  ///< with the digest of the sidecar
+  mutable detail::made_once<std::monostate, detail::sidecar_ptr> sidecar;
   std::shared_ptr<declaration_count> declarations = std::make_shared<declaration_count>();
   mutable std::once_flag hashed;
   mutable digest256 digest{};
@@ -73,15 +79,16 @@ void input::contents::add_modules(digests use)
     modules.push_back(make_module(std::move(module.bytes), std::move(module.name), use));
 }
 
-std::shared_ptr<input::contents const> input::contents::read(byte_buffer file_bytes,
-                                                             std::string file_name, digests use,
-                                                             std::optional<digest256> stated)
+std::shared_ptr<input::contents> input::contents::read(byte_buffer file_bytes,
+                                                       std::string file_name, digests use,
+                                                       std::optional<digest256> sidecar_digest)
 {
   auto result = std::make_shared<contents>();
   result->form = detail::require_form(file_bytes, file_name);
   result->name = std::move(file_name);
   result->bytes = std::move(file_bytes);
-  result->sidecar_digest = stated;
+  result->sidecar_digest = sidecar_digest;
+  result->is_compared = use == digests::compare;
   result->add_modules(use);
   return result;
 }
@@ -91,6 +98,7 @@ input::input(fatbin file)
   if (!file.has_value()) return;
   auto result = std::make_shared<contents>();
   result->name = file.name();
+  if (auto const& sidecar = entry_access::sidecar_of(file)) result->sidecar.keep({}, sidecar);
   result->modules.push_back(std::move(file));
   contents_ = std::move(result);
 }
@@ -100,8 +108,11 @@ input::input(std::shared_ptr<contents const> shared) : contents_(std::move(share
 input input::read(std::filesystem::path const& path)
 {
   auto bytes = read_input_file(path);
-  auto const stated = detail::stated_digest(path, bytes);
-  return input(contents::read(std::move(bytes), path.string(), contents::digests::compare, stated));
+  auto found = detail::find_sidecar(path, bytes);
+  auto result =
+      contents::read(std::move(bytes), path.string(), contents::digests::compare, found.digest);
+  result->sidecar.keep({}, std::move(found.sidecar));
+  return input(std::move(result));
 }
 
 input input::read_unverified(std::filesystem::path const& path)
@@ -112,6 +123,25 @@ input input::read_unverified(std::filesystem::path const& path)
 input input::from_bytes(byte_buffer bytes, std::string name)
 {
   return input(contents::read(std::move(bytes), std::move(name), contents::digests::compare));
+}
+
+detail::sidecar_ptr input_access::sidecar_of(input const& file)
+{
+  auto const& contents = *file.contents_;
+  if (auto const* known = contents.sidecar.find({})) return *known;
+  auto sidecar = detail::find_sidecar(contents.name);
+  // The digest beside a source is that of what was compiled of it.
+  if (sidecar && contents.is_compared && !is_source_name(contents.name))
+    detail::require_digest(
+        sidecar, contents.name, file.digest(),
+        "the files were replaced after the input was read: read it again; <fatlink::watch> "
+        "returns the next version");
+  return *contents.sidecar.keep({}, std::move(sidecar)).first;
+}
+
+detail::sidecar_ptr detail::sidecar_of(input const& file)
+{
+  return input_access::sidecar_of(file);
 }
 
 std::string const& input::name() const noexcept

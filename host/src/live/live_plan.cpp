@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/live_plan.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include "device/misuse.hpp"
@@ -164,10 +163,7 @@ detail::swap_request make_plan_request(detail::swapper const& swaps, std::vector
     request.link.kernels = detail::kernels_to_keep(plan, request.inputs);
   request.load = [destination = swaps.destination(), plan = std::move(plan),
                   inputs = std::move(inputs)](linked_image image) {
-    auto content =
-        std::make_unique<plan_content>(prepare(destination, plan, inputs, std::move(image)));
-    std::ranges::for_each(inputs, detail::check_same_version);  // prepare reads their sidecars
-    return content;
+    return std::make_unique<plan_content>(prepare(destination, plan, inputs, std::move(image)));
   };
   if (options.verify)
     request.verify = [verify = options.verify](detail::version_content& content) {

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "fatbin/sidecar.hpp"
+#include "fatbin/json_file.hpp"
 #include "fatlink/error.hpp"
-#include "input/stated_digest.hpp"
+#include "input/find_sidecar.hpp"
 #include "plan/transform_types.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/text/format.hpp"
@@ -108,17 +108,17 @@ struct stated_elements {
 };
 
 /// Nothing where `file` has no sidecar with "hooks" and "element".
-std::optional<stated_elements> stated_beside(std::filesystem::path const& file)
+std::optional<stated_elements> elements_beside(input const& file)
 {
-  auto const path = find_sidecar(file);
-  if (!path) return std::nullopt;
-  auto const json = read_json(*path);
-  sidecar_member const sidecar(*json, path->string());
-  auto const hooks = sidecar.find("hooks");
-  auto const type = transform_types::read(sidecar).element;
+  auto const sidecar = sidecar_of(file);
+  if (!sidecar) return std::nullopt;
+  json_place const whole(sidecar->json(), sidecar->name(), error_code::invalid_sidecar);
+  auto const hooks = whole.find("hooks");
+  auto const type = transform_types::read(whole).element;
   if (!hooks || !type) return std::nullopt;
-  stated_elements stated{.file = path->string(), .type = *type};
-  for (auto const& [hook, member] : hooks->members(k_most_hooks)) stated.hooks.push_back(hook);
+  stated_elements stated{.file = sidecar->name(), .type = *type};
+  for (auto const& [hook, member] : hooks->not_empty().members(k_most_hooks))
+    stated.hooks.push_back(hook);
   return stated;
 }
 
@@ -140,7 +140,7 @@ void check_record(stated_elements const& stated, std::string const& hook,
 /// transform states. Of its own records only structs without fields are replaced.
 void add_transform(hook_elements& elements, input const& transform, std::set<std::string>& others)
 {
-  auto const stated = stated_beside(transform.name());
+  auto const stated = elements_beside(transform);
   if (!stated) return;
   auto const own = records_of(transform.modules()).types;
   for (auto const& hook : stated->hooks) {
@@ -154,7 +154,7 @@ void add_transform(hook_elements& elements, input const& transform, std::set<std
 /// nothing is known, or only the size of a struct.
 void add_library(element_records& records, input const& library)
 {
-  auto const stated = stated_beside(library.name());
+  auto const stated = elements_beside(library);
   if (!stated) return;
   for (auto const& hook : stated->hooks) {
     auto const place = records.types.find(hook);

@@ -8,9 +8,9 @@
 
 #include "fatlink/error.hpp"
 #include "plan/launch_limits.hpp"
-#include "plan/plan_error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -17,7 +17,4 @@ namespace fatlink::detail {
 [[noreturn]] void fail_formula(std::string const& file, std::string const& path,
                                std::string const& text, expression_error const& error);
 
-/// `text` in quotes, at most 100 bytes of it.
-std::string in_quotes(std::string const& text);
-
 }  // namespace fatlink::detail

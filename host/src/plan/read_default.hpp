@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "fatbin/json_file.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "plan/json_place.hpp"
 
 namespace fatlink::detail {
 

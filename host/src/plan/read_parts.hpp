@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "fatbin/json_file.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "plan/json_place.hpp"
 
 namespace fatlink::detail {
 

@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <array>
 
-#include "fatbin/sidecar.hpp"
-#include "input/stated_digest.hpp"
-#include "plan/check_unique_keys.hpp"
-#include "plan/json_place.hpp"
+#include "fatbin/json_file.hpp"
+#include "input/find_sidecar.hpp"
 #include "plan/output_lengths.hpp"
-#include "plan/plan_error.hpp"
 #include "plan/plan_formulas.hpp"
 #include "plan/read_parts.hpp"
-#include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -86,12 +83,19 @@ void check_source_keys(json_place const& plan)
       member->fail("describes a transform, not a plan", "state it in the REFERENCE, another file");
 }
 
-json_document read_plan_json(std::filesystem::path const& path)
+/// The plan in a sidecar, which may also state a digest and a reference.
+launch_plan read_sidecar_plan(json_file const& sidecar)
 {
-  auto const bytes = read_file(path, limits::k_json_bytes, k_json_example);
-  auto json = parse_json(bytes, path.string());
-  check_unique_keys(bytes, path.string());
-  return json;
+  sidecar.check_unique_keys(error_code::invalid_plan);
+  auto other_keys = reference_keys();
+  other_keys.emplace_back("sha256");
+  return read_plan(sidecar.json(), sidecar.name(), other_keys);
+}
+
+std::optional<launch_plan> find_plan(sidecar_ptr const& sidecar)
+{
+  if (!sidecar || !states_plan(sidecar->json())) return std::nullopt;
+  return read_sidecar_plan(*sidecar);
 }
 
 }  // namespace
@@ -111,7 +115,7 @@ bool states_plan(nlohmann::json const& sidecar)
 launch_plan read_plan(nlohmann::json const& json, std::string const& file,
                       std::vector<std::string> const& other_keys)
 {
-  json_place const whole(json, file);
+  json_place const whole(json, file, error_code::invalid_plan);
   auto keys = plan_keys();
   keys.insert(keys.end(), other_keys.begin(), other_keys.end());
   whole.check_keys(keys);
@@ -135,24 +139,25 @@ namespace fatlink {
 
 launch_plan launch_plan::read(std::filesystem::path const& sidecar)
 {
-  auto other_keys = detail::reference_keys();
-  other_keys.emplace_back("sha256");
-  return detail::read_plan(*detail::read_plan_json(sidecar), sidecar.string(), other_keys);
+  return detail::read_sidecar_plan(*detail::json_file::read(sidecar));
 }
 
 launch_plan launch_plan::read_source(std::filesystem::path const& path)
 {
-  auto const json = detail::read_plan_json(path);
-  auto const file = path.string();
-  detail::check_source_keys({*json, file});
-  return detail::read_plan(*json, file, {});
+  auto const file = detail::json_file::read(path);
+  file->check_unique_keys(error_code::invalid_plan);
+  detail::check_source_keys({file->json(), file->name(), error_code::invalid_plan});
+  return detail::read_plan(file->json(), file->name(), {});
 }
 
 std::optional<launch_plan> launch_plan::beside(std::filesystem::path const& file)
 {
-  auto const sidecar = detail::find_sidecar(file);
-  if (!sidecar || !detail::states_plan(*detail::read_json(*sidecar))) return std::nullopt;
-  return read(*sidecar);
+  return detail::find_plan(detail::find_sidecar(file));
+}
+
+std::optional<launch_plan> launch_plan::beside(input const& file)
+{
+  return detail::find_plan(detail::sidecar_of(file));
 }
 
 }  // namespace fatlink

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t k_most_members = 256;
 
-element_type read_type(sidecar_member const& member)
+element_type read_type(json_place const& member)
 {
   auto const text = member.text();
   auto const type = parse_element_type(text);
@@ -26,11 +26,11 @@ element_type read_type(sidecar_member const& member)
   member.fail_unknown("type", text, known);
 }
 
-element_type read_record(sidecar_member const& list, std::vector<std::string> const& keys)
+element_type read_record(json_place const& list, std::vector<std::string> const& keys)
 {
   std::vector<std::string> names;
   std::vector<element_type> types;
-  for (auto const& field : list.elements(k_most_members)) {
+  for (auto const& field : list.not_empty().elements(k_most_members)) {
     field.check_keys(keys);
     names.push_back(field.member("name").identifier());
     types.push_back(read_type(field.member("type")));
@@ -43,8 +43,7 @@ element_type read_record(sidecar_member const& list, std::vector<std::string> co
 }
 
 /// Writes one number of a default.
-void put(sidecar_member const& stated, nlohmann::json const& value, scalar_kind kind,
-         std::byte* place)
+void put(json_place const& stated, nlohmann::json const& value, scalar_kind kind, std::byte* place)
 {
   if (!value.is_number()) stated.fail("is of the wrong type", "write a number");
   number stored{.real = value.get<double>()};
@@ -66,7 +65,7 @@ void put(sidecar_member const& stated, nlohmann::json const& value, scalar_kind 
   store(kind, stored, place);
 }
 
-void put_default(sidecar_member const& stated, element_type const& type, std::byte* place)
+void put_default(json_place const& stated, element_type const& type, std::byte* place)
 {
   auto const parts = components_of(type);
   auto const& value = stated.value();
@@ -79,7 +78,7 @@ void put_default(sidecar_member const& stated, element_type const& type, std::by
 
 }  // namespace
 
-transform_types transform_types::read(sidecar_member const& sidecar)
+transform_types transform_types::read(json_place const& sidecar)
 {
   transform_types types;
   if (auto const element = sidecar.find("element"))

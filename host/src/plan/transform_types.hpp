@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "fatbin/sidecar_member.hpp"
+#include "fatbin/json_file.hpp"
 #include "fatlink/element_type.hpp"
 
 namespace fatlink::detail {
@@ -28,7 +28,7 @@ struct transform_types {
   /// Reads the members "element" and "state" of a sidecar; both may be missing.
   /// @throws file_error (invalid-sidecar) a type that is not known, a name that is none or used
   ///   twice, a default that its type cannot represent, more than 4,096 bytes.
-  static transform_types read(sidecar_member const& sidecar);
+  static transform_types read(json_place const& sidecar);
 };
 
 }  // namespace fatlink::detail

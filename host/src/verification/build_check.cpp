@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "fatbin/contract_identity.hpp"
-#include "fatbin/sidecar.hpp"
+#include "fatbin/json_file.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -116,16 +116,16 @@ void check_plan_contract(fatbin const& input, launch_plan const& plan)
 /// PLAN and REFERENCE become one file.
 void check_common_keys(std::filesystem::path const& plan, std::filesystem::path const& reference)
 {
-  auto const own = detail::read_json(plan);
-  auto const other = detail::read_json(reference);
-  for (auto const& [key, value] : own->items()) {
-    if (!other->contains(key)) continue;
+  auto const own = detail::json_file::read(plan);
+  auto const other = detail::json_file::read(reference);
+  for (auto const& [key, value] : own->json().items()) {
+    if (!other->json().contains(key)) continue;
     if (key != "name" && key != "summary")
       fail(reference.string(), detail::format("\"{}\" is also stated by {}", key, plan.string()),
            "state it in one of the two");
-    if ((*other)[key] != value)
+    if (other->json()[key] != value)
       fail(reference.string(),
-           detail::format("\"{}\" is {}; {} has {}", key, (*other)[key].dump(), plan.string(),
+           detail::format("\"{}\" is {}; {} has {}", key, other->json()[key].dump(), plan.string(),
                           value.dump()),
            "state the same in both");
   }

@@ -8,23 +8,19 @@
 
 #include "expression/program.hpp"
 #include "expression/words.hpp"
-#include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "identifier.hpp"
-#include "input/stated_digest.hpp"
-#include "plan/check_unique_keys.hpp"
+#include "input/find_sidecar.hpp"
 #include "plan/components.hpp"
 #include "plan/read_plan.hpp"
-#include "util/files/read_file.hpp"
-#include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
 namespace fatlink {
 namespace {
 
-using detail::sidecar_member;
+using detail::json_place;
 
 constexpr std::size_t k_most_parameters = 256;
 constexpr double k_largest_ulp = 1U << 20U;
@@ -32,6 +28,11 @@ constexpr double k_largest_ulp = 1U << 20U;
 // What the members of one form are; the other form has none of them.
 constexpr std::array k_old_keys{"hook", "reference", "tolerance_ulp"};
 constexpr std::array k_new_keys{"hooks", "state", "element", "error_model"};
+
+json_place place_of(detail::json_file const& file)
+{
+  return {file.json(), file.name(), error_code::invalid_sidecar};
+}
 
 std::vector<std::string> known_keys()
 {
@@ -47,7 +48,7 @@ bool has_any(nlohmann::json const& json, std::array<char const*, Count> const& k
   return std::ranges::any_of(keys, [&](char const* key) { return json.contains(key); });
 }
 
-void check_form(sidecar_member const& sidecar)
+void check_form(json_place const& sidecar)
 {
   for (auto const* key : k_old_keys)
     if (auto const old = sidecar.find(key); old && has_any(sidecar.value(), k_new_keys))
@@ -55,10 +56,10 @@ void check_form(sidecar_member const& sidecar)
                 R"(state it in "hooks": {"load": {"parameters": ["x"], "result": "2 * x"}})");
 }
 
-std::vector<std::string> read_parameters(sidecar_member const& hook)
+std::vector<std::string> read_parameters(json_place const& hook)
 {
   std::vector<std::string> names;
-  for (auto const& member : hook.member("parameters").elements(k_most_parameters)) {
+  for (auto const& member : hook.member("parameters").not_empty().elements(k_most_parameters)) {
     auto const name = member.identifier();
     if (name == "state" || name == "pi")
       member.fail(detail::format("is \"{}\", which has a meaning of its own", name),
@@ -81,7 +82,7 @@ class name_check {
       known_.push_back("state." + part.name);
   }
 
-  void check(sidecar_member const& member, std::string const& text) const
+  void check(json_place const& member, std::string const& text) const
   {
     try {
       detail::expression_syntax const syntax(text, detail::expression_use::reference);
@@ -94,7 +95,7 @@ class name_check {
   }
 
  private:
-  void check_name(sidecar_member const& member, std::string const& name) const
+  void check_name(json_place const& member, std::string const& name) const
   {
     auto const base = std::string(detail::base_of(name));
     auto const is_parameter =
@@ -117,7 +118,7 @@ class name_check {
   std::vector<std::string> known_;
 };
 
-std::vector<result_expression> read_result(sidecar_member const& member, name_check const& names)
+std::vector<result_expression> read_result(json_place const& member, name_check const& names)
 {
   std::vector<result_expression> list;
   if (!member.value().is_object()) {
@@ -125,14 +126,14 @@ std::vector<result_expression> read_result(sidecar_member const& member, name_ch
     names.check(member, list.back().text);
     return list;
   }
-  for (auto const& [field, value] : member.members(k_most_parameters)) {
+  for (auto const& [field, value] : member.not_empty().members(k_most_parameters)) {
     list.push_back({.field = field, .text = value.text()});
     names.check(value, list.back().text);
   }
   return list;
 }
 
-double read_limit(sidecar_member const& tolerance, char const* key, double most)
+double read_limit(json_place const& tolerance, char const* key, double most)
 {
   auto const member = tolerance.find(key);
   if (!member) return 0;
@@ -145,7 +146,7 @@ double read_limit(sidecar_member const& tolerance, char const* key, double most)
   return value;
 }
 
-hook_tolerance read_tolerance(sidecar_member const& hook)
+hook_tolerance read_tolerance(json_place const& hook)
 {
   auto const tolerance = hook.find("tolerance");
   if (!tolerance) return {};
@@ -156,8 +157,7 @@ hook_tolerance read_tolerance(sidecar_member const& hook)
           .operands = read_limit(*tolerance, "operands", 0.5)};
 }
 
-std::optional<element_type> read_type(sidecar_member const& hook,
-                                      detail::transform_types const& types)
+std::optional<element_type> read_type(json_place const& hook, detail::transform_types const& types)
 {
   auto const member = hook.find("type");
   if (!member) return std::nullopt;
@@ -169,7 +169,7 @@ std::optional<element_type> read_type(sidecar_member const& hook,
                              : "write a type such as \"float32\"");
 }
 
-error_model read_model(sidecar_member const& sidecar)
+error_model read_model(json_place const& sidecar)
 {
   auto const member = sidecar.find("error_model");
   if (!member) return error_model::none;
@@ -179,13 +179,13 @@ error_model read_model(sidecar_member const& sidecar)
   member->fail_unknown("error model", text, {"exact", "additive", "relative"});
 }
 
-void read_hooks(sidecar_member const& sidecar, transform_reference& read)
+void read_hooks(json_place const& sidecar, transform_reference& read)
 {
   read.types = detail::transform_types::read(sidecar);
   read.model = read_model(sidecar);
   auto const hooks = sidecar.find("hooks");
   if (!hooks) return;
-  for (auto const& [name, member] : hooks->members(detail::k_most_hooks)) {
+  for (auto const& [name, member] : hooks->not_empty().members(detail::k_most_hooks)) {
     if (!detail::is_identifier(name))
       member.fail("is not the name of a function", "state the hook that the source defines");
     member.check_keys({"parameters", "result", "type", "tolerance"});
@@ -199,7 +199,7 @@ void read_hooks(sidecar_member const& sidecar, transform_reference& read)
 }
 
 /// The form for one hook in x.
-void read_one_hook(sidecar_member const& sidecar, transform_reference& read)
+void read_one_hook(json_place const& sidecar, transform_reference& read)
 {
   hook_reference hook{.hook = sidecar.member("hook").text(), .parameters = {"x"}};
   auto const expression = sidecar.member("reference");
@@ -215,26 +215,45 @@ bool states_reference(nlohmann::json const& json)
   return has_any(json, k_old_keys) || has_any(json, k_new_keys);
 }
 
-/// Readers of JSON take the last of two equal keys; the other one would be lost.
-void check_unique_keys(std::filesystem::path const& path)
+/// The members of a file that a person wrote: nothing in it may be lost.
+void check_authored(detail::json_file const& file, std::vector<std::string> keys)
 {
-  auto const bytes = detail::read_file(path, limits::k_json_bytes, detail::k_json_example);
-  auto const repeated = detail::find_repeated_key(bytes);
-  if (!repeated) return;
-  auto const json = detail::parse_json(bytes, path.string());
-  sidecar_member(*json, path.string())
-      .fail(detail::format("\"{}\" is stated twice", *repeated), "remove one of the two");
+  place_of(file).check_keys(keys);
+  file.check_unique_keys(error_code::invalid_sidecar);
 }
 
-/// The sidecar of a source, which a person wrote: nothing in it may be lost.
-void check_authored(std::filesystem::path const& path, nlohmann::json const& json)
+/// The keys of the sidecar of a source, beside which `compile` writes x.fatbin.
+std::vector<std::string> source_keys(detail::json_file const& file)
 {
   auto keys = known_keys();
-  keys.emplace_back("sha256");  // `compile` writes x.json beside x.fatbin and x.cu
-  if (detail::states_plan(json))
+  keys.emplace_back("sha256");
+  if (detail::states_plan(file.json()))
     keys.insert(keys.end(), detail::plan_keys().begin(), detail::plan_keys().end());
-  sidecar_member(json, path.string()).check_keys(keys);
-  check_unique_keys(path);
+  return keys;
+}
+
+transform_reference read_reference(detail::json_file const& file)
+{
+  auto const sidecar = place_of(file);
+  check_form(sidecar);
+  transform_reference read{.name = sidecar.member("name").string(),
+                           .summary = sidecar.member("summary").string(),
+                           .states_hooks = has_any(file.json(), k_new_keys),
+                           .file = file.name()};
+  if (read.states_hooks)
+    read_hooks(sidecar, read);
+  else
+    read_one_hook(sidecar, read);
+  return read;
+}
+
+std::optional<transform_reference> read_reference(detail::sidecar_ptr const& sidecar,
+                                                  std::filesystem::path const& file)
+{
+  if (!sidecar) return std::nullopt;
+  if (is_source_name(file)) check_authored(*sidecar, source_keys(*sidecar));
+  if (!states_reference(sidecar->json())) return std::nullopt;
+  return read_reference(*sidecar);
 }
 
 }  // namespace
@@ -256,42 +275,30 @@ char const* to_string(error_model model) noexcept
 
 transform_reference transform_reference::read(std::filesystem::path const& path)
 {
-  auto const json = detail::read_json(path);
-  sidecar_member const sidecar(*json, path.string());
-  check_form(sidecar);
-  transform_reference read{.name = sidecar.member("name").text(),
-                           .summary = sidecar.member("summary").text(),
-                           .states_hooks = has_any(*json, k_new_keys),
-                           .file = path.string()};
-  if (read.states_hooks)
-    read_hooks(sidecar, read);
-  else
-    read_one_hook(sidecar, read);
-  return read;
+  return read_reference(*detail::json_file::read(path));
 }
 
 std::optional<transform_reference> transform_reference::read_source(
     std::filesystem::path const& path, bool allows_digest)
 {
-  auto const json = detail::read_json(path);
-  if (allows_digest) json->erase("sha256");
-  sidecar_member const sidecar(*json, path.string());
-  if (sidecar.find("sha256"))
-    sidecar.fail(R"(has the unknown key "sha256")", "remove it: the build adds it");
-  sidecar.check_keys(known_keys());
-  check_unique_keys(path);
-  if (!states_reference(*json)) return std::nullopt;
-  return read(path);
+  auto const file = detail::json_file::read(path);
+  auto keys = known_keys();
+  if (allows_digest) keys.emplace_back("sha256");
+  if (!allows_digest && file->json().contains("sha256"))
+    place_of(*file).fail(R"(unknown key "sha256")", "remove it: the build adds it");
+  check_authored(*file, std::move(keys));
+  if (!states_reference(file->json())) return std::nullopt;
+  return read_reference(*file);
 }
 
 std::optional<transform_reference> transform_reference::beside(std::filesystem::path const& file)
 {
-  auto const path = detail::find_sidecar(file);
-  if (!path) return std::nullopt;
-  auto const json = detail::read_json(*path);
-  if (is_source_name(file)) check_authored(*path, *json);
-  if (!states_reference(*json)) return std::nullopt;
-  return read(*path);
+  return read_reference(detail::find_sidecar(file), file);
+}
+
+std::optional<transform_reference> transform_reference::beside(input const& file)
+{
+  return read_reference(detail::sidecar_of(file), file.name());
 }
 
 hook_reference const* transform_reference::find(std::string const& hook) const noexcept

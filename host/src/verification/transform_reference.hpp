@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "fatlink/element_type.hpp"
+#include "fatlink/input.hpp"
 #include "plan/transform_types.hpp"
 
 namespace fatlink {
@@ -79,9 +80,9 @@ struct transform_reference {
   static transform_reference read(std::filesystem::path const& path);
 
   /// Reads a REFERENCE of fatlink_add_fatbin. As read(), but refuses unknown members, and members
-  /// that are stated twice. Nothing where
-  /// the file has at most "name" and "summary". `allows_digest`: it may be the sidecar of a
-  /// product, with "sha256". @throws file_error as read().
+  /// that are stated twice. Nothing where the file has at most "name" and "summary".
+  /// `allows_digest`: it may be the sidecar of a product, with "sha256". @throws file_error as
+  /// read().
   static std::optional<transform_reference> read_source(std::filesystem::path const& path,
                                                         bool allows_digest = false);
 
@@ -89,6 +90,9 @@ struct transform_reference {
   /// strictly as read_source(), but with a launch plan or a digest. Nothing where there is no
   /// sidecar, or it states none of hooks, element and state. @throws file_error as read().
   static std::optional<transform_reference> beside(std::filesystem::path const& file);
+
+  /// As above, of the sidecar that `file` was read with, as launch_plan::beside.
+  static std::optional<transform_reference> beside(input const& file);
 
   /// What this transform states of `hook`; null if nothing.
   [[nodiscard]] hook_reference const* find(std::string const& hook) const noexcept;

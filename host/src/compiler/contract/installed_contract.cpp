@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "fatbin/sidecar.hpp"
+#include "fatbin/json_file.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "util/files/installed_files.hpp"
@@ -169,7 +169,7 @@ installed_contract find_contract(std::string const& name)
     auto const file = folder / (name + ".json");
     std::error_code ignored;
     if (!fs::exists(file, ignored)) continue;
-    auto contract = parse(file, *read_json(file));
+    auto contract = parse(file, json_file::read(file)->json());
     if (contract.name != name)
       refuse(file, detail::format("states the contract {}", contract.name));
     return contract;

@@ -5,6 +5,8 @@
 #include <exception>
 #include <utility>
 
+#include "input/find_sidecar.hpp"
+
 namespace fatlink::detail {
 namespace {
 
@@ -65,27 +67,26 @@ std::optional<stable_reader::version> stable_reader::read()
 stable_reader::version stable_reader::read_all() const
 {
   version files;
-  for (auto const& file : files_) files.push_back(read_complete(file));
+  for (auto const& file : files_) files.push_back(input::read(file));
   return files;
 }
 
 bool stable_reader::is_verified(version const& files)
 {
-  return std::ranges::all_of(files,
-                             [](complete_file const& file) { return file.code.is_verified(); });
+  return std::ranges::all_of(files, [](input const& file) { return file.is_verified(); });
 }
 
 /// Whether a file has lost its sidecar, which may be about to come back.
 bool stable_reader::lacks_sidecar(version const& files) const
 {
   for (std::size_t i = 0; i < files.size(); ++i)
-    if (had_sidecar_[i] && files[i].sidecar.empty()) return true;
+    if (had_sidecar_[i] && !sidecar_of(files[i])) return true;
   return false;
 }
 
 void stable_reader::accept(version const& files, bool is_final)
 {
-  for (std::size_t i = 0; i < files.size(); ++i) had_sidecar_[i] = !files[i].sidecar.empty();
+  for (std::size_t i = 0; i < files.size(); ++i) had_sidecar_[i] = sidecar_of(files[i]) != nullptr;
   first_change_ = clock::now();
   if (is_final) is_waiting_ = false;
 }

@@ -11,14 +11,14 @@
 #include <optional>
 #include <vector>
 
-#include "live/watch/complete_file.hpp"
+#include "fatlink/input.hpp"
 
 namespace fatlink::detail {
 
 class stable_reader {
  public:
   using clock = std::chrono::steady_clock;
-  using version = std::vector<complete_file>;
+  using version = std::vector<input>;
 
   /// How long a file without digest must be unchanged.
   static constexpr std::chrono::milliseconds k_quiet{100};

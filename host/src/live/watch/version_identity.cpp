@@ -2,24 +2,33 @@
 #include "live/watch/version_identity.hpp"
 
 #include <algorithm>
+#include <string_view>
+
+#include "input/find_sidecar.hpp"
 
 namespace fatlink::detail {
+namespace {
 
-version_identity::version_identity(std::vector<input> const& inputs)
+std::string_view text_of(sidecar_ptr const& sidecar)
 {
-  for (auto const& code : inputs) files_.push_back({.digest = code.digest()});
+  return sidecar ? std::string_view(sidecar->text()) : std::string_view();
 }
 
-version_identity::version_identity(std::vector<complete_file> const& files)
+}  // namespace
+
+version_identity::version_identity(std::vector<input> const& files, sidecars use)
 {
-  for (auto const& each : files) files_.push_back({each.code.digest(), each.sidecar});
+  for (auto const& code : files) {
+    files_.push_back({.digest = code.digest()});
+    if (use == sidecars::these) files_.back().sidecar = text_of(sidecar_of(code));
+  }
 }
 
-bool version_identity::is(std::vector<complete_file> const& files) const
+bool version_identity::is(std::vector<input> const& files) const
 {
-  return std::ranges::equal(files_, files, [](file const& known, complete_file const& current) {
-    return known.digest == current.code.digest() &&
-           (!known.sidecar || *known.sidecar == current.sidecar);
+  return std::ranges::equal(files_, files, [](file const& known, input const& current) {
+    return known.digest == current.digest() &&
+           (!known.sidecar || *known.sidecar == text_of(sidecar_of(current)));
   });
 }
 

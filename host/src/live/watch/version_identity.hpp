@@ -6,19 +6,19 @@
 #include <string>
 #include <vector>
 
-#include "live/watch/complete_file.hpp"
+#include "fatlink/input.hpp"
 
 namespace fatlink::detail {
 
 class version_identity {
  public:
   version_identity() = default;
-  /// Of files with any sidecars.
-  explicit version_identity(std::vector<input> const& inputs);
-  explicit version_identity(std::vector<complete_file> const& files);
+  /// Of files with these or with any sidecars.
+  enum class sidecars { these, any };
+  version_identity(std::vector<input> const& files, sidecars use);
 
   /// Whether `files` is the version.
-  [[nodiscard]] bool is(std::vector<complete_file> const& files) const;
+  [[nodiscard]] bool is(std::vector<input> const& files) const;
 
  private:
   struct file {

@@ -51,7 +51,7 @@ std::vector<std::filesystem::path> add_sidecars(std::vector<std::filesystem::pat
   std::vector<std::filesystem::path> all;
   for (auto const& file : files) {
     all.push_back(file);
-    all.push_back(detail::sidecar_of(file));
+    all.push_back(detail::sidecar_path(file));
     if (file.extension() != ".fatbin") all.push_back(std::filesystem::path(file) += ".json");
   }
   return all;
@@ -61,7 +61,9 @@ std::vector<std::filesystem::path> add_sidecars(std::vector<std::filesystem::pat
 
 struct input_watch::state {
   state(std::vector<std::filesystem::path> paths, watch_options const& options)
-      : files(options.use_inotify), reader(std::move(paths), options.limit), current(options.known)
+      : files(options.use_inotify),
+        reader(std::move(paths), options.limit),
+        current(options.known, detail::version_identity::sidecars::any)
   {
     files.add(add_sidecars(reader.files()));
     reader.note_change();
@@ -83,14 +85,13 @@ struct input_watch::state {
 
   std::vector<input> publish(detail::stable_reader::version version)
   {
-    current = detail::version_identity(version);
-    std::vector<input> inputs;
+    current = {version, detail::version_identity::sidecars::these};
     sidecars.clear();
-    for (auto& file : version) {
-      sidecars.push_back(std::move(file.sidecar));
-      inputs.push_back(std::move(file.code));
+    for (auto const& file : version) {
+      auto const sidecar = detail::sidecar_of(file);
+      sidecars.push_back(sidecar ? sidecar->text() : std::string());
     }
-    return inputs;
+    return version;
   }
 
   detail::file_watch files;

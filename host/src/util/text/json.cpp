@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/json.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
+
+#include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -25,7 +29,10 @@ void remove_members(json_value& value) noexcept
 /// whole values keeps its unfinished value in a nlohmann::json.
 class document_builder {
  public:
-  explicit document_builder(json_value& whole) : whole_(whole) {}
+  document_builder(json_value& whole, std::optional<std::string>* repeated_key)
+      : whole_(whole), repeated_key_(repeated_key)
+  {
+  }
 
   bool null() { return put(nullptr); }
   bool boolean(bool value) { return put(value); }
@@ -44,7 +51,10 @@ class document_builder {
   bool end_array() { return close(); }
   bool key(std::string& name)
   {
-    member_ = &(*open_.back())[std::move(name)];
+    auto& object = *open_.back();
+    if (repeated_key_ != nullptr && !*repeated_key_ && object.contains(name))
+      *repeated_key_ = path_of(name);
+    member_ = &object[std::move(name)];
     remove_members(*member_);  // of an equal key before
     return true;
   }
@@ -84,7 +94,30 @@ class document_builder {
     return true;
   }
 
+  /// "launches[0].grid": the path of the member `name` of the innermost object.
+  [[nodiscard]] std::string path_of(std::string const& name) const
+  {
+    std::string path;
+    for (std::size_t i = 0; i + 1 < open_.size(); ++i) {
+      auto const& parent = *open_[i];
+      if (parent.is_array()) {
+        path += format("[{}]", parent.size() - 1);
+        continue;
+      }
+      auto const is_open = [&](auto const& member) { return &member.second == open_[i + 1]; };
+      auto const& members = parent.get_ref<json_value::object_t const&>();
+      path += dotted(path, std::ranges::find_if(members, is_open)->first);
+    }
+    return path + dotted(path, name);
+  }
+
+  static std::string dotted(std::string const& path, std::string const& key)
+  {
+    return (path.empty() ? "" : ".") + printable_line(key);
+  }
+
   json_value& whole_;
+  std::optional<std::string>* repeated_key_;
   std::vector<json_value*> open_;  ///< objects and arrays, the outermost first
   json_value* member_ = nullptr;   ///< of the innermost object
 };
@@ -97,10 +130,10 @@ void json_deleter::operator()(nlohmann::json* value) const noexcept
   delete value;
 }
 
-json_document parse_document(std::string_view text)
+json_document parse_document(std::string_view text, std::optional<std::string>* repeated_key)
 {
   json_document document(new nlohmann::json);
-  document_builder builder(*document);
+  document_builder builder(*document, repeated_key);
   (void)json_value::sax_parse(text.begin(), text.end(), &builder);
   return document;
 }

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,8 +21,11 @@ struct json_deleter {
 using json_document = std::unique_ptr<nlohmann::json, json_deleter>;
 
 /// @throws nlohmann::json::parse_error `text` is not JSON. @throws nlohmann::json::out_of_range a
-///   number is. @throws std::bad_alloc. `text` must not be nested deeply: is_nested_deeper().
-json_document parse_document(std::string_view text);
+///   number is. @throws std::bad_alloc. `text` must not be nested deeply: is_nested_deeper(). Of
+///   two equal keys the last one counts; `repeated_key` gets the path of the first such key,
+///   "launches[0].grid", and is unchanged if there is none.
+json_document parse_document(std::string_view text,
+                             std::optional<std::string>* repeated_key = nullptr);
 
 /// `text` as a JSON string, in quotes. @throws nlohmann::json::type_error it is not UTF-8.
 std::string json_string(std::string const& text);

@@ -92,4 +92,10 @@ std::string printable_line(std::string_view text)
   return one_line(text.substr(0, k_longest));
 }
 
+std::string in_quotes(std::string_view text)
+{
+  auto const line = printable_line(text);
+  return detail::format("\"{}{}\"", line, line.size() < text.size() ? "…" : "");
+}
+
 }  // namespace fatlink::detail

@@ -19,5 +19,7 @@ std::size_t utf8_size(std::string_view text);
 std::string one_line(std::string_view text);
 /// The first 100 bytes of `text` on one line, for messages.
 std::string printable_line(std::string_view text);
+/// `text` in quotes, at most 100 bytes of it, for messages.
+std::string in_quotes(std::string_view text);
 
 }  // namespace fatlink::detail

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which .json beside a file is its sidecar. What the digest in it does: input_files_test.cpp.
-#include "input/stated_digest.hpp"
+#include "input/find_sidecar.hpp"
 
 #include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
 
 #include "expect_error.hpp"
 #include "fatlink/error.hpp"
 #include "fixtures.hpp"
 #include "util/bytes/sha256.hpp"
+#include "watched_files.hpp"
 
 using namespace fatlink;
-using detail::find_sidecar;
 using fixtures::to_bytes;
 using testing::Eq;
 using testing::Optional;
@@ -19,6 +22,13 @@ namespace {
 
 constexpr char const* k_reference = R"({"hook": "h", "reference": "x"})";
 constexpr char const* k_foreign = R"({"name": "of another program"})";
+
+/// The path of the sidecar of a file, which need not exist.
+std::optional<std::filesystem::path> sidecar_file(std::filesystem::path const& path)
+{
+  auto const sidecar = detail::find_sidecar(path);
+  return sidecar ? std::optional<std::filesystem::path>(sidecar->name()) : std::nullopt;
+}
 
 /// A sidecar that states the digest of a file with this content.
 std::string stating(std::string const& content)
@@ -32,19 +42,19 @@ TEST(Sidecar, OfAFatbinIsTheJsonOfItsStemWhateverItHolds)
 {
   fixtures::folder const folder;
   auto const fatbin = folder.write("x.fatbin", "");
-  EXPECT_FALSE(find_sidecar(fatbin));
+  EXPECT_FALSE(sidecar_file(fatbin));
   folder.write("x.fatbin.json", k_reference);
-  EXPECT_FALSE(find_sidecar(fatbin));
+  EXPECT_FALSE(sidecar_file(fatbin));
   auto const sidecar = folder.write("x.json", k_foreign);
-  EXPECT_THAT(find_sidecar(fatbin), Optional(Eq(sidecar)));
+  EXPECT_THAT(sidecar_file(fatbin), Optional(Eq(sidecar)));
 }
 
 TEST(Sidecar, OfAJsonIsItself)
 {
   fixtures::folder const folder;
-  EXPECT_FALSE(find_sidecar(folder.path() / "x.json"));
+  EXPECT_FALSE(sidecar_file(folder.path() / "x.json"));
   auto const sidecar = folder.write("x.json", k_foreign);
-  EXPECT_THAT(find_sidecar(sidecar), Optional(Eq(sidecar)));
+  EXPECT_THAT(sidecar_file(sidecar), Optional(Eq(sidecar)));
 }
 
 TEST(Sidecar, OfASourceIsThatOfItsWholeNameOrElseOfItsStem)
@@ -52,11 +62,11 @@ TEST(Sidecar, OfASourceIsThatOfItsWholeNameOrElseOfItsStem)
   for (auto const* name : {"x.cu", "x.ll", "x.bc"}) {
     fixtures::folder const folder;
     auto const source = folder.write(name, "");
-    EXPECT_FALSE(find_sidecar(source)) << name;
+    EXPECT_FALSE(sidecar_file(source)) << name;
     auto const shared = folder.write("x.json", k_reference);
-    EXPECT_THAT(find_sidecar(source), Optional(Eq(shared))) << name;
+    EXPECT_THAT(sidecar_file(source), Optional(Eq(shared))) << name;
     auto const own = folder.write(name + std::string(".json"), k_reference);
-    EXPECT_THAT(find_sidecar(source), Optional(Eq(own))) << name;
+    EXPECT_THAT(sidecar_file(source), Optional(Eq(own))) << name;
   }
 }
 
@@ -65,7 +75,7 @@ TEST(Sidecar, OfASourceMayStateTheDigestOfWhatIsCompiledFromIt)
   fixtures::folder const folder;
   auto const source = folder.write("x.cu", "source");
   auto const shared = folder.write("x.json", stating("fatbin"));
-  EXPECT_THAT(find_sidecar(source), Optional(Eq(shared)));
+  EXPECT_THAT(sidecar_file(source), Optional(Eq(shared)));
 }
 
 TEST(Sidecar, OfASourceIsNotThatOfAFatbinNamedAfterIt)
@@ -74,7 +84,7 @@ TEST(Sidecar, OfASourceIsNotThatOfAFatbinNamedAfterIt)
   auto const source = folder.write("x.cu", "");
   folder.write("x.cu.json", k_reference);
   folder.write("x.cu.fatbin", "");
-  EXPECT_FALSE(find_sidecar(source));
+  EXPECT_FALSE(sidecar_file(source));
 }
 
 TEST(Sidecar, OfASourceIsNotTheJsonOfAnotherProgram)
@@ -83,7 +93,7 @@ TEST(Sidecar, OfASourceIsNotTheJsonOfAnotherProgram)
   auto const source = folder.write("x.cu", "");
   folder.write("x.cu.json", k_foreign);
   folder.write("x.json", k_foreign);
-  EXPECT_FALSE(find_sidecar(source));
+  EXPECT_FALSE(sidecar_file(source));
 }
 
 TEST(Sidecar, OfASourceMustBeJson)
@@ -91,7 +101,7 @@ TEST(Sidecar, OfASourceMustBeJson)
   fixtures::folder const folder;
   auto const source = folder.write("x.cu", "");
   folder.write("x.json", "{\n  x}");
-  expect_error<file_error>([&] { (void)find_sidecar(source); },
+  expect_error<file_error>([&] { (void)sidecar_file(source); },
                            "x.json: is not JSON (line 2, column 3)");
 }
 
@@ -101,7 +111,7 @@ TEST(Sidecar, OfAnotherFileIsThatOfItsWholeName)
   auto const cubin = folder.write("x.cubin", "cubin");
   folder.write("x.json", k_reference);
   auto const own = folder.write("x.cubin.json", stating("other"));
-  EXPECT_THAT(find_sidecar(cubin), Optional(Eq(own)));
+  EXPECT_THAT(sidecar_file(cubin), Optional(Eq(own)));
 }
 
 TEST(Sidecar, OfItsStemIsForAnyFileIfItStatesNoDigest)
@@ -109,7 +119,7 @@ TEST(Sidecar, OfItsStemIsForAnyFileIfItStatesNoDigest)
   fixtures::folder const folder;
   auto const cubin = folder.write("x.cubin", "cubin");
   auto const shared = folder.write("x.json", k_reference);
-  EXPECT_THAT(find_sidecar(cubin), Optional(Eq(shared)));
+  EXPECT_THAT(sidecar_file(cubin), Optional(Eq(shared)));
 }
 
 TEST(Sidecar, OfItsStemIsForTheFileWhoseDigestItStates)
@@ -118,8 +128,8 @@ TEST(Sidecar, OfItsStemIsForTheFileWhoseDigestItStates)
   auto const cubin = folder.write("x.cubin", "cubin");
   auto const ptx = folder.write("x.ptx", "ptx");
   auto const shared = folder.write("x.json", stating("cubin"));
-  EXPECT_THAT(find_sidecar(cubin), Optional(Eq(shared)));
-  EXPECT_FALSE(find_sidecar(ptx));
+  EXPECT_THAT(sidecar_file(cubin), Optional(Eq(shared)));
+  EXPECT_FALSE(sidecar_file(ptx));
 }
 
 TEST(Sidecar, OfItsStemIsNotTheJsonOfAnotherProgram)
@@ -127,14 +137,45 @@ TEST(Sidecar, OfItsStemIsNotTheJsonOfAnotherProgram)
   fixtures::folder const folder;
   auto const cubin = folder.write("x.cubin", "cubin");
   folder.write("x.json", k_foreign);
-  EXPECT_FALSE(find_sidecar(cubin));
+  EXPECT_FALSE(sidecar_file(cubin));
 }
 
 TEST(Sidecar, WithADigestIsNotThatOfAFileThatCannotBeRead)
 {
   fixtures::folder const folder;
   folder.write("x.json", stating("cubin"));
-  EXPECT_FALSE(find_sidecar(folder.path() / "x.cubin"));
+  EXPECT_FALSE(sidecar_file(folder.path() / "x.cubin"));
   std::filesystem::create_directory(folder.path() / "x.ptx");
-  EXPECT_FALSE(find_sidecar(folder.path() / "x.ptx"));
+  EXPECT_FALSE(sidecar_file(folder.path() / "x.ptx"));
+}
+
+/// The two are read one after the other, and may be replaced in between.
+TEST(Sidecar, OfAnInputIsNeverThatOfAnother)
+{
+  fixtures::watched_files const files;
+  files.write_pair(1);
+  std::atomic<bool> ended = false;
+  std::jthread const replacing([&] {
+    for (int i = 0; !ended; ++i) files.write_pair(1 + i % 2);
+  });
+  auto whole = 0, mixed = 0;
+  for (int i = 0; i < 3000; ++i) try {
+      auto const file = input::read(files.fatbin());
+      auto const number = file.digest() == files.digest(1) ? 1 : 2;
+      ++(detail::sidecar_of(file)->text() == files.sidecar_text(number) ? whole : mixed);
+    } catch (file_error const&) {
+      continue;
+    }
+  ended = true;
+  EXPECT_GT(whole, 0);
+  EXPECT_EQ(mixed, 0);
+}
+
+TEST(Sidecar, OfAnInputIsThatWhichItWasReadWith)
+{
+  fixtures::watched_files const files;
+  files.write_pair(1);
+  auto const file = input::read(files.fatbin());
+  files.write_pair(2);
+  EXPECT_EQ(detail::sidecar_of(file)->text(), files.sidecar_text(1));
 }
