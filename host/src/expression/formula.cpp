@@ -14,7 +14,7 @@
 namespace fatlink::detail {
 namespace {
 
-using opcode = formula::operation;
+using code = expression_code;
 using instruction = formula::instruction;
 
 /// Values that the instructions of a formula have on the stack at a time, at most: four for each
@@ -35,7 +35,7 @@ constexpr std::size_t k_stack = 4 * (limits::k_expression_depth + 1) + 4;
 
 [[noreturn]] void fail_division(std::int64_t a, std::int64_t b, instruction const& at)
 {
-  auto const* const sign = at.code == opcode::remainder ? "%" : "/";
+  auto const* const sign = at.code == code::remainder ? "%" : "/";
   if (b == 0)
     fail(detail::format("division by zero: {} {} 0", a, sign), at,
          "use max(1, …) as the divisor, or a condition: b == 0 ? 0 : a / b");
@@ -46,8 +46,8 @@ constexpr std::size_t k_stack = 4 * (limits::k_expression_depth + 1) + 4;
 std::int64_t divide(std::int64_t a, std::int64_t b, instruction const& at)
 {
   if (a < 0 || b <= 0) fail_division(a, b, at);
-  if (at.code == opcode::remainder) return a % b;
-  return a / b + (at.code == opcode::ceiling_divide && a % b != 0 ? 1 : 0);
+  if (at.code == code::remainder) return a % b;
+  return a / b + (at.code == code::call && a % b != 0 ? 1 : 0);
 }
 
 std::int64_t add(std::int64_t a, std::int64_t b, instruction const& at)
@@ -75,37 +75,37 @@ std::int64_t multiply(std::int64_t a, std::int64_t b, instruction const& at)
 std::int64_t combine(std::int64_t a, std::int64_t b, instruction const& at)
 {
   switch (at.code) {
-    case opcode::add:
+    case code::add:
       return add(a, b, at);
-    case opcode::subtract:
+    case code::subtract:
       return subtract(a, b, at);
-    case opcode::multiply:
+    case code::multiply:
       return multiply(a, b, at);
-    case opcode::divide:
-    case opcode::ceiling_divide:
-    case opcode::remainder:
+    case code::divide:
+    case code::call:
+    case code::remainder:
       return divide(a, b, at);
-    case opcode::less:
+    case code::less:
       return a < b ? 1 : 0;
-    case opcode::less_equal:
+    case code::less_equal:
       return a <= b ? 1 : 0;
-    case opcode::greater:
+    case code::greater:
       return a > b ? 1 : 0;
-    case opcode::greater_equal:
+    case code::greater_equal:
       return a >= b ? 1 : 0;
-    case opcode::equal:
+    case code::equal:
       return a == b ? 1 : 0;
-    case opcode::not_equal:
+    case code::not_equal:
       return a != b ? 1 : 0;
-    case opcode::minimum:
+    case code::minimum:
       return std::min(a, b);
-    case opcode::maximum:
+    case code::maximum:
       return std::max(a, b);
-    case opcode::bit_and:
+    case code::bit_and:
       return a & b;
-    case opcode::bit_or:
+    case code::bit_or:
       return a | b;
-    case opcode::bit_xor:
+    case code::bit_xor:
       return a ^ b;
     default:
       return 0;  // of one operand or none
@@ -150,13 +150,11 @@ class formula_compiler {
   {
     auto const& nodes = syntax_.nodes();
     for (std::size_t i = 0; i < nodes.size(); ++i)
-      compile(nodes[i], i == 0 ? expression_code::number : nodes[i - 1].code);
+      compile(nodes[i], i == 0 ? code::number : nodes[i - 1].code);
     return std::move(program_);
   }
 
  private:
-  using code = expression_code;
-
   /// `last`: what is done before it.
   void compile(syntax_node const& node, code last)
   {
@@ -173,17 +171,17 @@ class formula_compiler {
             "multiply: n * n");
       case code::after_condition:
       case code::after_and:
-        return open(opcode::jump_if_zero, node);
+        return open(code::after_condition, node);
       case code::after_choice:
         return close_and_open(node);
       case code::after_or:
-        open(opcode::jump_if_zero, node);
-        emit(opcode::number, node, 1);
+        open(code::after_condition, node);
+        emit(code::number, node, 1);
         return close_and_open(node);
       case code::logical_and:
         emit_truth(node);
         close_and_open(node);
-        emit(opcode::number, node, 0);
+        emit(code::number, node, 0);
         return close();
       case code::logical_or:
         emit_truth(node);
@@ -191,38 +189,11 @@ class formula_compiler {
       case code::choose:
         return close();
       default:
-        emit(operation_of(node.code), node, 0);
+        emit(node.code, node, 0);
     }
   }
 
-  static opcode operation_of(code what)
-  {
-    constexpr std::array k_operations{
-        std::pair{code::negate, opcode::negate},
-        std::pair{code::logical_not, opcode::logical_not},
-        std::pair{code::absolute, opcode::absolute},
-        std::pair{code::add, opcode::add},
-        std::pair{code::subtract, opcode::subtract},
-        std::pair{code::multiply, opcode::multiply},
-        std::pair{code::divide, opcode::divide},
-        std::pair{code::remainder, opcode::remainder},
-        std::pair{code::less, opcode::less},
-        std::pair{code::less_equal, opcode::less_equal},
-        std::pair{code::greater, opcode::greater},
-        std::pair{code::greater_equal, opcode::greater_equal},
-        std::pair{code::equal, opcode::equal},
-        std::pair{code::not_equal, opcode::not_equal},
-        std::pair{code::minimum, opcode::minimum},
-        std::pair{code::maximum, opcode::maximum},
-        std::pair{code::bit_and, opcode::bit_and},
-        std::pair{code::bit_or, opcode::bit_or},
-        std::pair{code::bit_xor, opcode::bit_xor},
-    };
-    return std::ranges::find(k_operations, what, [](auto const& pair) { return pair.first; })
-        ->second;
-  }
-
-  void emit(opcode what, syntax_node const& node, std::int64_t value)
+  void emit(code what, syntax_node const& node, std::int64_t value)
   {
     program_.push_back({what, node.place, value});
   }
@@ -234,7 +205,7 @@ class formula_compiler {
     auto const has_digits_only = word.find_first_not_of("0123456789") == word.npos;
     if (!has_digits_only) fail_fraction(word, node.place);
     if (!node.is_whole || node.whole > std::numeric_limits<std::int64_t>::max()) fail_large(word);
-    emit(opcode::number, node, static_cast<std::int64_t>(node.whole));
+    emit(code::number, node, static_cast<std::int64_t>(node.whole));
   }
 
   void emit_name(syntax_node const& node)
@@ -243,7 +214,7 @@ class formula_compiler {
     auto const symbol = symbols_.find(name);
     if (symbol == symbols_.end()) fail_unknown(name, symbols_);
     auto const [is_constant, value] = symbol->second;
-    emit(is_constant ? opcode::number : opcode::load, node, value);
+    emit(is_constant ? code::number : code::name, node, value);
   }
 
   /// The only function of formulas that is a call is ceil.
@@ -252,17 +223,17 @@ class formula_compiler {
     if (last != code::divide)
       throw expression_error(detail::format("ceil at character {} has no division", node.place),
                              "write it as ceil(a / b): it rounds the division up");
-    program_.back().code = opcode::ceiling_divide;
+    program_.back().code = code::call;
   }
 
   void emit_truth(syntax_node const& node)
   {
-    emit(opcode::number, node, 0);
-    emit(opcode::not_equal, node, 0);
+    emit(code::number, node, 0);
+    emit(code::not_equal, node, 0);
   }
 
   /// A jump to where close() is called.
-  void open(opcode jump, syntax_node const& node)
+  void open(code jump, syntax_node const& node)
   {
     jumps_.push_back(program_.size());
     emit(jump, node, 0);
@@ -277,7 +248,7 @@ class formula_compiler {
   {
     auto const first = jumps_.back();
     jumps_.back() = program_.size();
-    emit(opcode::jump, node, 0);
+    emit(code::after_choice, node, 0);
     program_[first].value = static_cast<std::int64_t>(program_.size());
   }
 
@@ -292,7 +263,7 @@ std::vector<std::size_t> list_uses(std::vector<instruction> const& program)
 {
   std::vector<std::size_t> indices;
   for (auto const& step : program)
-    if (step.code == opcode::load) indices.push_back(static_cast<std::size_t>(step.value));
+    if (step.code == code::name) indices.push_back(static_cast<std::size_t>(step.value));
   std::sort(indices.begin(), indices.end());
   indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
   return indices;
@@ -309,26 +280,26 @@ formula::formula(std::string text, formula_symbols const& symbols)
 
 bool formula::is_name() const noexcept
 {
-  return program_.size() == 1 && program_[0].code == opcode::load;
+  return program_.size() == 1 && program_[0].code == code::name;
 }
 
 std::optional<std::int64_t> formula::solve(std::int64_t result) const noexcept
 {
   if (is_name()) return result;
   if (program_.size() != 3) return std::nullopt;
-  auto const is_reversed = program_[0].code == opcode::number && program_[1].code == opcode::load;
-  auto const is_plain = program_[0].code == opcode::load && program_[1].code == opcode::number;
+  auto const is_reversed = program_[0].code == code::number && program_[1].code == code::name;
+  auto const is_plain = program_[0].code == code::name && program_[1].code == code::number;
   if (!is_plain && !is_reversed) return std::nullopt;
   auto const number = program_[is_plain ? 1 : 0].value;
   std::int64_t value = 0;
   switch (program_[2].code) {
-    case opcode::add:
+    case code::add:
       if (__builtin_sub_overflow(result, number, &value)) return std::nullopt;
       return value;
-    case opcode::subtract:
+    case code::subtract:
       if (is_reversed || __builtin_add_overflow(result, number, &value)) return std::nullopt;
       return value;
-    case opcode::multiply:
+    case code::multiply:
       if (number <= 0 || result % number != 0) return std::nullopt;
       return result / number;
     default:
@@ -343,25 +314,25 @@ std::int64_t formula::run(std::int64_t const* values) const
   for (std::size_t next = 0; next < program_.size();) {
     auto const& step = program_[next++];
     switch (step.code) {
-      case opcode::number:
+      case code::number:
         *top++ = step.value;
         break;
-      case opcode::load:
+      case code::name:
         *top++ = values[step.value];
         break;
-      case opcode::negate:
+      case code::negate:
         top[-1] = subtract(0, top[-1], step);
         break;
-      case opcode::logical_not:
+      case code::logical_not:
         top[-1] = top[-1] == 0 ? 1 : 0;
         break;
-      case opcode::absolute:
+      case code::absolute:
         if (top[-1] < 0) top[-1] = subtract(0, top[-1], step);
         break;
-      case opcode::jump:
+      case code::after_choice:
         next = static_cast<std::size_t>(step.value);
         break;
-      case opcode::jump_if_zero:
+      case code::after_condition:
         if (*--top == 0) next = static_cast<std::size_t>(step.value);
         break;
       default:

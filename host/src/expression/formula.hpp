@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "expression/functions.hpp"
 #include "expression/words.hpp"
 
 namespace fatlink::detail {
@@ -42,7 +43,7 @@ class formula {
   {
     if (program_.size() > 1) return run(values);
     auto const& only = program_.front();
-    return only.code == operation::number ? only.value : values[only.value];
+    return only.code == expression_code::number ? only.value : values[only.value];
   }
 
   /// As it was written.
@@ -56,34 +57,14 @@ class formula {
   /// such value is a whole number of 64 bits.
   [[nodiscard]] std::optional<std::int64_t> solve(std::int64_t result) const noexcept;
 
-  enum class operation : std::uint8_t {
-    number,  ///< pushes `value`
-    load,    ///< pushes values[value]
-    negate,
-    logical_not,
-    absolute,
-    add,
-    subtract,
-    multiply,
-    divide,
-    ceiling_divide,
-    remainder,
-    less,
-    less_equal,
-    greater,
-    greater_equal,
-    equal,
-    not_equal,
-    minimum,
-    maximum,
-    bit_and,
-    bit_or,
-    bit_xor,
-    jump,          ///< goes on at instruction `value`
-    jump_if_zero,  ///< pops; goes on at instruction `value` if it was 0
-  };
+  /// For a stack. Of the codes that are no operators:
+  ///   number            pushes `value`
+  ///   name              pushes values[value]
+  ///   call              divides, and rounds up: ceil(a / b) is the only call
+  ///   after_choice      goes on at instruction `value`
+  ///   after_condition   pops; goes on at instruction `value` if it was 0
   struct instruction {
-    operation code = operation::number;
+    expression_code code = expression_code::number;
     std::uint32_t place = 1;  ///< the character of the operator in the text, from 1
     std::int64_t value = 0;
   };
