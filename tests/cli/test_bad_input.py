@@ -142,8 +142,8 @@ class Data(CliTest):
     def test_unreadable_reference(self):
         good = '{"name":"t","summary":"s","hook":"user_transform","reference":"x","tolerance_ulp":0}'
         for content, says in ((b"", "is not JSON"), (b"{", "is not JSON"), (b"[]", "not a JSON object"),
-                              (good.replace('"x"', '"x +"'), '"reference"'),
-                              (good.replace('"x"', "7"), "wrong type"),
+                              (good.replace('"x"', '"x +"'), 'reference: '),
+                              (good.replace('"x"', "7"), "of type number"),
                               (good.replace("0}", "-1}"), "tolerance_ulp"),
                               (good.replace('"name":"t",', ""), '"name" is missing')):
             with self.subTest(content=content):

@@ -50,11 +50,11 @@ class SourceSidecars(CompileCase):
 
     def test_a_reference_that_cannot_be_is_refused_by_compile(self):
         good = json.loads(HALF_JSON)
-        for change, says, hint in (({"reference": "sinn(x)"}, '"reference"', "did you mean sin?"),
-                                   ({"reference": "sqrtf(x)"}, '"reference"', "did you mean sqrt?"),
+        for change, says, hint in (({"reference": "sinn(x)"}, 'reference: ', "did you mean sin?"),
+                                   ({"reference": "sqrtf(x)"}, 'reference: ', "did you mean sqrt?"),
                                    ({"hook": "user_transfrm"}, '"hook" is "user_transfrm"', 'did you mean "user_transform"?'),
                                    ({"tolerance_ulp": "1"}, 'tolerance_ulp: is of type string; expected a number', "write a number"),
-                                   ({"tolerance_ulp": None}, '"tolerance_ulp" is missing', "docs/fatbin_format.md lists the keys"),
+                                   ({"tolerance_ulp": None}, '"tolerance_ulp" is missing', "docs/fatbin_format.md describes it"),
                                    ({"refrence": "x"}, 'unknown key "refrence"', 'did you mean "reference"?')):
             with self.subTest(change=change):
                 stated = {name: value for name, value in {**good, **change}.items() if value is not None}

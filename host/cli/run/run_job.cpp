@@ -22,13 +22,17 @@ namespace fatlink::cli {
 namespace {
 
 /// @throws usage_error --kernel: the plan names its kernels.
-void check_options(run_library const& library, run_arguments const& arguments)
+void check_kernel(run_library const& library, std::string const& kernel)
 {
-  auto const& kernel = arguments.kernel;
   if (!kernel.empty() && !library.is_implied)
     fail_usage(fmt::format("--kernel {}: the launch plan of {} names its kernels", kernel,
                            library.plan.name),
                kernel, "leave out --kernel");
+}
+
+/// @throws usage_error options of links that no mode takes.
+void check_link_options(run_arguments const& arguments)
+{
   auto const modes = parse_modes(arguments.mode);
   for (auto const mode : modes)  // PTX for cpu has fewer options than cubins
     (void)arguments.link.for_mode(mode, modes).make_options({}, mode, image_kind::cubin);
@@ -144,8 +148,9 @@ std::vector<std::filesystem::path> find_files(run_library const& library,
 
 run_job prepare_job(run_arguments const& arguments, device_choice& choice, compile_report& compiles)
 {
+  check_link_options(arguments);
   auto library = read_library(arguments.library);
-  check_options(library, arguments);
+  check_kernel(library, arguments.kernel);
   run_job job{.arguments = match_arguments(library.plan, arguments.plan),
               .generated = {.elements = arguments.elements,
                             .must_use_elements = arguments.states_elements,
