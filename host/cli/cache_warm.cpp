@@ -16,7 +16,7 @@
 #include "link_flags.hpp"
 #include "option_flags.hpp"
 #include "options.hpp"
-#include "plan/library_plan.hpp"
+#include "plan/check_plan.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"
 

@@ -8,7 +8,6 @@
 
 #include "fatlink/error.hpp"
 #include "plan/bind_types.hpp"
-#include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/bind_plan.hpp"

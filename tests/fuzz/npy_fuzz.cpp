@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "verification/npy.hpp"
-#include "verification/npy_header.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

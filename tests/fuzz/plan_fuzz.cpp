@@ -11,8 +11,7 @@
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
-#include "plan/find_sizes.hpp"
-#include "plan/output_lengths.hpp"
+#include "plan/plan_formulas.hpp"
 #include "plan/plan_values.hpp"
 #include "plan/read_plan.hpp"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The headers are those that NumPy 2 and ml_dtypes write.
-#include "verification/npy_header.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/null_states.hpp"
+#include "plan/plan_call_state.hpp"
 
 #include <gtest/gtest.h>
 

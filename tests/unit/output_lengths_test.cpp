@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How many elements of an output are results.
-#include "plan/output_lengths.hpp"
+#include "plan/plan_formulas.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which launches of a plan overlap the one before, by the entries that are linked.
-#include "plan/overlap.hpp"
+#include "plan/plan_call_state.hpp"
 
 #include <gtest/gtest.h>
 

@@ -54,8 +54,7 @@ TEST(PlanReader, RefusesUnknownTypes)
 {
   expect_refusal("/arguments/0/type", "float", "arguments[0].type: unknown type \"float\"",
                  "did you mean \"float32\"?");
-  expect_refusal("/types/window/1/type", "int",
-                 "types.window[1].type: unknown type of a number \"int\"",
+  expect_refusal("/types/window/1/type", "int", "types.window[1].type: unknown type \"int\"",
                  "did you mean \"int32\"?");
   expect_refusal("/arguments/0/type", "bytes0", "arguments[0].type: unknown type \"bytes0\"");
   expect_refusal("/arguments/6/type", "windw", "arguments[6].type: unknown type \"windw\"",
@@ -65,8 +64,9 @@ TEST(PlanReader, RefusesUnknownTypes)
   expect_refusal("/arguments/0/role", "inputs", "arguments[0].role: unknown role \"inputs\"",
                  "did you mean \"input\"?");
   expect_refusal("/types/window/0/type", "bytes4",
-                 "types.window[0].type: unknown type of a number \"bytes4\"");
-  expect_refusal("/types/window/1/name", "low", "types.window: two fields are called 'low'");
+                 "types.window: is no struct: field 'low' is of type bytes4");
+  expect_refusal("/types/window/1/name", "low",
+                 "types.window: is no struct: two fields are called 'low'");
   expect_refusal("/launches/0/arguments/4/type", "float32",
                  "launches[0].arguments[4].type: unknown integer type \"float32\"");
 }

@@ -5,7 +5,7 @@
 
 #include "changed_plan.hpp"
 #include "expect_error.hpp"
-#include "plan/find_sizes.hpp"
+#include "plan/plan_values.hpp"
 
 using namespace fatlink;
 using detail::find_sizes;

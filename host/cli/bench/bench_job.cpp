@@ -11,7 +11,7 @@
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "plan/library_plan.hpp"
+#include "plan/check_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
 #include "run/run_job.hpp"

@@ -13,10 +13,9 @@
 #include "fatlink/source.hpp"
 #include "input/find_sidecar.hpp"
 #include "plan/bind_types.hpp"
-#include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
 #include "preflight/interface_queries.hpp"
-#include "verification/stated_hooks.hpp"
+#include "verification/check_references.hpp"
 
 namespace fatlink::cli {
 namespace {

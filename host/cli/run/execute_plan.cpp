@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "plan/components.hpp"
-#include "plan/output_lengths.hpp"
+#include "plan/plan_formulas.hpp"
 #include "util/files/read_file.hpp"
 #include "util/files/unnamed_file.hpp"
 #include "util/files/write_all.hpp"

@@ -18,12 +18,11 @@
 #include "fatlink/preflight.hpp"
 #include "options.hpp"
 #include "plan/components.hpp"
-#include "plan/encode_value.hpp"
 #include "plan/plan_values.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
-#include "verification/generate.hpp"
+#include "verification/elements.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -12,8 +12,8 @@
 
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/prepare.hpp"
-#include "plan/find_sizes.hpp"
 #include "plan/plan_formulas.hpp"
+#include "plan/plan_values.hpp"
 #include "run/bind_plan.hpp"
 #include "run/plan_arguments.hpp"
 #include "run/run_array.hpp"

@@ -11,7 +11,7 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "plan/library_plan.hpp"
+#include "plan/check_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
 #include "terminal/standard_streams.hpp"

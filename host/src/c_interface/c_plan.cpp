@@ -8,7 +8,7 @@
 #include "c_interface/struct_output.hpp"
 #include "device/link_options_for.hpp"
 #include "device/misuse.hpp"
-#include "plan/library_plan.hpp"
+#include "plan/check_plan.hpp"
 
 namespace fatlink::c {
 namespace {

@@ -9,7 +9,7 @@
 #include "live/kept_arguments.hpp"
 #include "live/live_call.hpp"
 #include "live/swapper.hpp"
-#include "plan/library_plan.hpp"
+#include "plan/check_plan.hpp"
 
 namespace fatlink {
 namespace {

@@ -2,11 +2,13 @@
 #include "plan/check_plan.hpp"
 
 #include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
+#include <string>
+#include <utility>
 
-#include "plan/check_hooks.hpp"
+#include "fatlink/error.hpp"
+#include "plan/bind_types.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/function_types.hpp"
 #include "preflight/interface_queries.hpp"
@@ -15,6 +17,265 @@
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
+launch_plan library_plan(input const& library)
+{
+  if (auto plan = launch_plan::beside(library)) return std::move(*plan);
+  throw file_error(
+      stage::sidecar,
+      {.message = detail::format("{}: no .json beside it states a launch plan", library.name()),
+       .input = library.name(),
+       .code = error_code::invalid_plan,
+       .hint = "build the library with fatlink_add_fatbin(… PLAN file.json), or launch its kernels "
+               "yourself: <link_and_load>"});
+}
+
+std::vector<std::string> kernels_to_keep(launch_plan const& plan, std::vector<input> const& inputs)
+{
+  auto launched = plan.kernels();
+  std::size_t shown = 0;
+  for (auto const& input : inputs)
+    for (auto const& module : input.modules())
+      for (auto const& kernel : interface_of_any(module).kernels) {
+        if (std::ranges::find(launched, kernel.name) == launched.end()) return launched;
+        ++shown;
+      }
+  if (shown == 0) return launched;  // the inputs do not show their kernels
+  return {};
+}
+
+namespace {
+
+/// A hook that a plan names, and where: "computes.out".
+struct named_hook {
+  std::string name;
+  std::string place;
+};
+
+bool names_hook(computation const& node)
+{
+  return node.kind != operation::argument && node.kind != operation::index &&
+         node.kind != operation::neighbor;
+}
+
+void add_hooks(computation const& node, std::string const& place, std::vector<named_hook>& hooks)
+{
+  if (names_hook(node)) hooks.push_back({node.name, place});
+  for (auto const& operand : node.operands) add_hooks(operand, place, hooks);
+}
+
+std::vector<named_hook> hooks_named_by(launch_plan const& plan)
+{
+  std::vector<named_hook> hooks;
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i)
+    if (!plan.arguments[i].hook.empty())
+      hooks.push_back({plan.arguments[i].hook, detail::format("arguments[{}].hook", i)});
+  for (auto const& result : plan.results)
+    add_hooks(result.value, detail::format("computes.{}", result.output), hooks);
+  return hooks;
+}
+
+/// What a plan may name: hooks of contracts, and functions that PTX calls or defines.
+struct known_hooks {
+  std::set<std::string> contract;
+  std::set<std::string> functions;
+  bool is_complete = true;
+
+  void add(fatbin const& module)
+  {
+    if (auto const& ident = module.ident())
+      for (auto const& [hook, type] : ident->hooks) contract.insert(hook);
+    auto is_seen = false;
+    for (auto const& entry : module.entries()) {
+      if (!shows_interface(entry)) continue;
+      add(module.interface(entry));
+      is_seen = true;
+    }
+    is_complete = is_complete && is_seen;
+  }
+
+  void add(ptx_interface const& interface)
+  {
+    for (auto const* list : {&interface.hooks, &interface.definitions, &interface.weak})
+      for (auto const& function : *list)
+        if (!is_system_function(function.name)) functions.insert(function.name);
+  }
+
+  [[nodiscard]] bool contains(std::string const& name) const
+  {
+    return contract.contains(name) || functions.contains(name);
+  }
+};
+
+finding unknown_hook(launch_plan const& plan, named_hook const& hook, known_hooks const& known,
+                     std::string const& files)
+{
+  auto names = known.contract.empty() ? known.functions : known.contract;
+  std::vector<std::string> const list(names.begin(), names.end());
+  auto const similar = nearest(list, hook.name);
+  return {.id = finding_id::plan_mismatch,
+          .severity = severity::error,
+          .files = {files, plan.file},
+          .symbol = hook.name,
+          .message = detail::format("{}: {}: {} is no hook of {}", plan.file, hook.place, hook.name,
+                                    files),
+          .hint = list.empty() ? "declare the hook in the library's code or its contract"
+                               : detail::format("{}hooks there are: {}",
+                                                similar.empty()
+                                                    ? std::string{}
+                                                    : detail::format("did you mean {}? ", similar),
+                                                list_names(list))};
+}
+
+/// The arrays of the plan whose elements a hook handles.
+using hook_arrays = std::map<std::string, std::vector<plan_argument const*>, std::less<>>;
+
+/// Sizes, states and values of a type of their own are no elements.
+bool has_elements(plan_argument const& argument)
+{
+  switch (argument.role) {
+    case argument_role::size:
+    case argument_role::state:
+      return false;
+    case argument_role::value:
+      return !argument.type;
+    default:
+      return true;
+  }
+}
+
+void add_operands(launch_plan const& plan, computation const& node, hook_arrays& arrays)
+{
+  for (auto const& operand : node.operands) {
+    auto const is_element =
+        operand.kind == operation::argument || operand.kind == operation::neighbor;
+    auto const& array = operand.kind == operation::neighbor && !operand.operands.empty()
+                            ? operand.operands.front().name
+                            : operand.name;
+    if (auto const* const argument = is_element ? plan.find(array) : nullptr;
+        argument != nullptr && has_elements(*argument) && names_hook(node))
+      arrays[node.name].push_back(argument);
+    add_operands(plan, operand, arrays);
+  }
+}
+
+hook_arrays arrays_of_hooks(launch_plan const& plan)
+{
+  hook_arrays arrays;
+  for (auto const& result : plan.results) {
+    add_operands(plan, result.value, arrays);
+    if (auto const* const output = plan.find(result.output);
+        output != nullptr && names_hook(result.value))
+      arrays[result.value.name].push_back(output);
+  }
+  return arrays;
+}
+
+/// Whether elements of both types are the same: records are compared by size, because an ident
+/// states their names and sizes only.
+bool agree(element_type const& stated, element_type const& recorded)
+{
+  auto const is_number = [](element_type const& type) {
+    return type.kind != scalar_kind::bytes && type.kind != scalar_kind::record;
+  };
+  return is_number(stated) && is_number(recorded) ? stated == recorded
+                                                  : stated.size == recorded.size;
+}
+
+/// What a module records for a hook.
+struct recorded_element {
+  fatbin const* module;
+  std::string hook;
+  element_type type;
+};
+
+/// The records that count, as elements_of() has them.
+std::vector<recorded_element> counted_records(std::span<fatbin const> modules)
+{
+  std::vector<recorded_element> records;
+  for (auto const& module : modules)
+    for (auto const& element : elements_of(std::span(&module, 1))) {
+      std::erase_if(records, [&](auto const& earlier) { return earlier.hook == element.first; });
+      records.push_back({&module, element.first, element.second});
+    }
+  auto const counted = elements_of(modules);
+  std::erase_if(records, [&](auto const& record) { return !counted.contains(record.hook); });
+  return records;
+}
+
+std::optional<finding> compare_arrays(launch_plan const& plan, recorded_element const& record,
+                                      std::vector<plan_argument const*> const& arrays)
+{
+  auto const fits = [&](plan_argument const* array) {
+    return !array->type || agree(*array->type, record.type);
+  };
+  if (arrays.empty() || std::ranges::any_of(arrays, fits)) return std::nullopt;
+  return finding{
+      .id = finding_id::element_mismatch,
+      .severity = severity::error,
+      .files = {record.module->name(), plan.file},
+      .symbol = record.hook,
+      .message = detail::format("{} records {} for the elements of {}, and {} states {} for {}",
+                                record.module->name(), to_string(record.type), record.hook,
+                                plan.file, to_string(*arrays.front()->type), arrays.front()->name),
+      .hint = "pass a transform for the type that the plan states"};
+}
+
+/// Whether the plan has an array or value of the type that all transforms bind.
+bool has_common_type(launch_plan const& plan)
+{
+  return std::ranges::any_of(plan.arguments, [](plan_argument const& argument) {
+    return has_elements(argument) && !argument.type && argument.hook.empty();
+  });
+}
+
+finding different_elements(recorded_element const& a, recorded_element const& b)
+{
+  return {
+      .id = finding_id::element_mismatch,
+      .severity = severity::error,
+      .files = {a.module->name(), b.module->name()},
+      .symbol = b.hook,
+      .message = detail::format(
+          "{} records {} for the elements of {}, and {} records {} for those of {}",
+          a.module->name(), to_string(a.type), a.hook, b.module->name(), to_string(b.type), b.hook),
+      .hint = "pass transforms for one type of elements, which the plan requires"};
+}
+
+}  // namespace
+
+std::vector<finding> check_plan_hooks(launch_plan const& plan, std::span<fatbin const> modules)
+{
+  known_hooks known;
+  std::vector<std::string> files;
+  for (auto const& module : modules) {
+    known.add(module);
+    files.push_back(module.name());
+  }
+  std::vector<finding> findings;
+  if (!known.is_complete) return findings;
+  std::set<std::string> reported;
+  for (auto const& hook : hooks_named_by(plan))
+    if (!known.contains(hook.name) && reported.insert(hook.name).second)
+      findings.push_back(unknown_hook(plan, hook, known, list_names(files)));
+  return findings;
+}
+
+std::vector<finding> check_elements(launch_plan const& plan, std::span<fatbin const> modules)
+{
+  std::vector<finding> findings;
+  auto const records = counted_records(modules);
+  auto const arrays = arrays_of_hooks(plan);
+  for (auto const& record : records)
+    if (auto const of_hook = arrays.find(record.hook); of_hook != arrays.end())
+      if (auto problem = compare_arrays(plan, record, of_hook->second))
+        findings.push_back(std::move(*problem));
+  if (!has_common_type(plan)) return findings;
+  for (auto const& record : records)
+    if (!(record.type == records.front().type))
+      findings.push_back(different_elements(records.front(), record));
+  return findings;
+}
+
 namespace {
 
 constexpr std::size_t k_pointer_bytes = 8;

@@ -6,9 +6,11 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
 
@@ -37,5 +39,26 @@ std::optional<finding> check_loaded_launch(launch_plan const& plan, std::size_t 
 
 /// "reduce_tiles(in: pointer, n: uint64, init: element, uint32)".
 std::string launch_signature(launch_plan const& plan, plan_launch const& launch);
+
+/// The plan that the sidecar beside the file of `library` states.
+/// @throws file_error there is none, or as launch_plan::beside.
+[[nodiscard]] launch_plan library_plan(input const& library);
+
+/// The kernels that a link of `inputs`, the library first, keeps for `plan`: those that it
+/// launches; none, which keeps all, if the inputs have no other. The link is that of linker::link
+/// then, so that the cache has one entry for both.
+[[nodiscard]] std::vector<std::string> kernels_to_keep(launch_plan const& plan,
+                                                       std::vector<input> const& inputs);
+
+/// Findings plan-mismatch (errors): "computes" or "hook" of an argument names what is neither a
+/// hook of a contract of `modules` nor a function that their PTX calls or defines. Nothing if a
+/// module has LTO-IR without PTX, which does not show its functions.
+/// @throws format_error an entry is damaged.
+std::vector<finding> check_plan_hooks(launch_plan const& plan, std::span<fatbin const> modules);
+
+/// Findings element-mismatch (errors): an input records other elements of a hook than the plan
+/// states for the arrays that the hook handles, or two inputs record different ones where the plan
+/// has one type. `modules`: the library's first, then those of the transforms.
+std::vector<finding> check_elements(launch_plan const& plan, std::span<fatbin const> modules);
 
 }  // namespace fatlink::detail

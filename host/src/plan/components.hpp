@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -87,5 +88,11 @@ constexpr float_format format_of(scalar_kind kind) noexcept
 
 /// As text: an integer in full, a float with the digits that distinguish it.
 std::string to_text(scalar_kind kind, number const& value);
+
+/// type.size bytes, little-endian, padding zero. `value`: a number; "inf", "-inf" or "nan"; two
+/// numbers (complex; one is the real part); an object with a number for each field (records), or a
+/// number for all fields; 0 for bytes without meaning.
+/// @throws std::invalid_argument it is not a value of `type`; what() is the cause.
+std::vector<std::byte> encode_value(element_type const& type, nlohmann::json const& value);
 
 }  // namespace fatlink::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of a plan: its arguments are matched and checked, its formulas computed, its launches
-// queued. The memory of a call is used again by the next one. Units: elements, bytes.
-// Threads: one at a time.
+// queued, some of which may overlap the launch before them. The memory of a call is used again by
+// the next one. Units: elements, bytes. Threads: one at a time.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,22 @@
 #include <string>
 #include <vector>
 
+#include "fatlink/error.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "fatlink/plan_call.hpp"
+#include "fatlink/preflight.hpp"
 #include "fatlink/prepare.hpp"
-#include "plan/check_call.hpp"
 #include "plan/plan_program.hpp"
+#include "plan/plan_values.hpp"
 
 namespace fatlink::detail {
+
+/// An array or a state in a device's memory.
+struct array_place {
+  device_address address = 0;
+  std::size_t bytes = 0;
+};
 
 class plan_call_state {
  public:
@@ -70,5 +80,20 @@ class plan_call_state {
   plan_values computed_;
   std::vector<std::vector<void*>> pointers_;  ///< of each launch, as cuLaunchKernel takes them
 };
+
+/// Clears `overlap` of launches whose kernel is linked from an entry for less than sm_90, whose
+/// code cannot wait by griddepcontrol.wait, or from one whose kernels cannot be seen.
+/// @throws format_error an entry is damaged.
+void clear_unsafe_overlaps(launch_plan& plan, std::span<fatbin const> modules,
+                           entry_choice const& choice);
+
+/// Whether launch `index` overlaps what is queued before it: it states so, and an earlier launch of
+/// this call, with `values`, is made, or the first launch of the plan states it, too.
+bool overlaps(launch_plan const& plan, plan_values const& values, std::size_t index);
+
+/// `failure`, thrown again; where device code used a null pointer and the call left out states,
+/// with a hint that names them. A GPU reports such an access later, and not its address.
+[[noreturn]] void rethrow_with_states(device_error const& failure,
+                                      std::span<std::string const> null_states);
 
 }  // namespace fatlink::detail

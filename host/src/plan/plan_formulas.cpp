@@ -6,13 +6,27 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <vector>
 
-#include "plan/check_constants.hpp"
-#include "plan/order_values.hpp"
-#include "plan/plan_error.hpp"
+#include "expression/formula.hpp"
+#include "fatbin/json_file.hpp"
+#include "plan/launch_limits.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
+void fail_plan(std::string const& file, std::string const& path, std::string const& cause,
+               std::string hint)
+{
+  fail_json(error_code::invalid_plan, file, path, cause, std::move(hint));
+}
+
+void fail_formula(std::string const& file, std::string const& path, std::string const& text,
+                  expression_error const& error)
+{
+  fail_plan(file, path, detail::format("{}: {}", in_quotes(text), error.what()), error.hint());
+}
+
 namespace {
 
 /// Stands for a value that no formula may use.
@@ -150,16 +164,6 @@ class formula_reader {
 
 }  // namespace
 
-plan_formulas::plan_formulas(launch_plan stated) : plan(std::move(stated))
-{
-  formula_reader(*this).read();
-  order = order_values(*this);
-  check_constants(*this);
-  for_each_formula(*this, [&](formula const& each) {
-    if (std::ranges::binary_search(each.uses(), k_element_bytes)) uses_element_bytes = true;
-  });
-}
-
 std::string shape_path(launch_plan const& plan, std::size_t argument, std::size_t dimension)
 {
   if (plan.arguments[argument].shape.size() == 1)
@@ -180,6 +184,251 @@ std::string launch_path(launch_plan const& plan, std::size_t launch, char const*
 std::string launch_argument_path(std::size_t launch, std::size_t argument)
 {
   return detail::format("launches[{}].arguments[{}]", launch, argument);
+}
+
+namespace {
+
+/// Visits values depth first; at most as deep as there are lets and kernels, which are limited.
+class value_order {
+ public:
+  explicit value_order(plan_formulas const& formulas)
+      : formulas_(formulas), states_(formulas.names.size(), state::unknown)
+  {
+  }
+
+  void visit_all(std::vector<std::size_t> const& values)
+  {
+    for (auto const value : values)
+      if (value >= formulas_.first_let()) visit(value);
+  }
+
+  std::vector<std::size_t> order = {};
+
+ private:
+  enum class state { unknown, open, done };
+
+  void visit(std::size_t value)
+  {
+    if (states_[value] == state::done) return;
+    path_.push_back(value);
+    if (states_[value] == state::open) fail_cycle();
+    states_[value] = state::open;
+    visit_all(uses_of(value));
+    states_[value] = state::done;
+    path_.pop_back();
+    order.push_back(value);
+  }
+
+  /// The values that `value` is computed from; an occupancy from the block and shared memory of the
+  /// first launch of its kernel.
+  [[nodiscard]] std::vector<std::size_t> uses_of(std::size_t value) const
+  {
+    if (value < formulas_.first_occupancy())
+      return formulas_.lets[value - formulas_.first_let()].uses();
+    auto const& launch = formulas_.launches[formulas_.kernels[value - formulas_.first_occupancy()]];
+    auto uses = launch.shared_bytes.uses();
+    for (auto const& extent : launch.block)
+      uses.insert(uses.end(), extent.uses().begin(), extent.uses().end());
+    return uses;
+  }
+
+  [[noreturn]] void fail_cycle() const
+  {
+    auto const start = std::find(path_.begin(), path_.end(), path_.back());
+    std::string text;
+    for (auto value = start; value != path_.end(); ++value)
+      text += (text.empty() ? "" : " → ") + formulas_.names[*value];
+    fail_plan(formulas_.plan.file, place_of(*start),
+              detail::format("{} needs itself: {}", formulas_.names[*start], text),
+              "state one of them without the others");
+  }
+
+  [[nodiscard]] std::string place_of(std::size_t value) const
+  {
+    if (value < formulas_.first_occupancy()) return "let." + formulas_.names[value];
+    return detail::format("launches[{}].block",
+                          formulas_.kernels[value - formulas_.first_occupancy()]);
+  }
+
+  plan_formulas const& formulas_;
+  std::vector<state> states_;
+  std::vector<std::size_t> path_ = {};
+};
+
+/// plan_formulas::order, of formulas that are parsed.
+/// @throws file_error (code invalid-plan) a let or an occupancy needs itself; names the cycle.
+std::vector<std::size_t> order_values(plan_formulas const& formulas)
+{
+  value_order values(formulas);
+  for (std::size_t i = 0; i < formulas.lets.size(); ++i)
+    values.visit_all({formulas.first_let() + i});
+  for_each_formula(formulas, [&](formula const& each) { values.visit_all(each.uses()); });
+  return values.order;
+}
+
+class constant_check {
+ public:
+  explicit constant_check(plan_formulas const& formulas)
+      : formulas_(formulas), values_(formulas.names.size()), is_known_(formulas.names.size())
+  {
+  }
+
+  void check_all()
+  {
+    for (auto const value : formulas_.order)
+      if (value < formulas_.first_occupancy()) compute_let(value);
+    for (std::size_t i = 0; i < formulas_.shapes.size(); ++i)
+      for (std::size_t k = 0; k < formulas_.shapes[i].size(); ++k)
+        check(formulas_.shapes[i][k], shape_path(formulas_.plan, i, k), check_extent);
+    for (std::size_t i = 0; i < formulas_.launches.size(); ++i) check_launch(i);
+    for (std::size_t i = 0; i < formulas_.depths.size(); ++i)
+      if (auto const& depth = formulas_.depths[i])
+        check(*depth, "depth." + formulas_.plan.results[i].output, check_extent);
+  }
+
+ private:
+  [[nodiscard]] bool is_constant(formula const& each) const
+  {
+    return std::ranges::all_of(each.uses(), [&](std::size_t value) { return is_known_[value]; });
+  }
+
+  /// `check_value` is called with the value of a constant.
+  template <typename Check>
+  void check(formula const& each, std::string const& path, Check const& check_value) const
+  try {
+    if (is_constant(each)) check_value(each.evaluate(values_.data()));
+  } catch (expression_error const& error) {
+    fail_formula(formulas_.plan.file, path, each.text(), error);
+  }
+
+  void compute_let(std::size_t value)
+  {
+    auto const let = value - formulas_.first_let();
+    check(formulas_.lets[let], "let." + formulas_.plan.lets[let].name, [&](std::int64_t result) {
+      values_[value] = result;
+      is_known_[value] = true;
+    });
+  }
+
+  void check_launch(std::size_t index) const
+  {
+    auto const& plan = formulas_.plan;
+    auto const& launch = formulas_.launches[index];
+    for (std::size_t i = 0; i < 3; ++i) {
+      check(launch.grid.at(i), launch_path(plan, index, "grid", i),
+            [&](std::int64_t value) { check_grid(value, i); });
+      check(launch.block.at(i), launch_path(plan, index, "block", i),
+            [&](std::int64_t value) { check_block(value, i); });
+    }
+    check_threads(index);
+    check(launch.shared_bytes, detail::format("launches[{}].shared", index), check_shared_bytes);
+    for (std::size_t i = 0; i < launch.arguments.size(); ++i)
+      if (auto const& argument = launch.arguments[i])
+        check(*argument, launch_argument_path(index, i), [&](std::int64_t value) {
+          check_fits(value, plan.launches[index].arguments[i].type);
+        });
+  }
+
+  void check_threads(std::size_t index) const
+  try {
+    std::array<unsigned, 3> block{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      auto const& extent = formulas_.launches[index].block.at(i);
+      if (!is_constant(extent)) return;
+      block.at(i) = static_cast<unsigned>(extent.evaluate(values_.data()));
+    }
+    check_block_threads(block);
+  } catch (expression_error const& error) {
+    fail_plan(formulas_.plan.file, detail::format("launches[{}].block", index), error.what(),
+              error.hint());
+  }
+
+  plan_formulas const& formulas_;
+  std::vector<std::int64_t> values_;  ///< as formulas_ numbers them
+  std::vector<bool> is_known_;        ///< likewise
+};
+
+/// Evaluates the formulas that are constant, through "let" too, and compares them with the limits
+/// of what they state. `formulas`: parsed, with their order.
+/// @throws file_error (code invalid-plan) an overflow, a division by zero, or a constant out of
+///   range.
+void check_constants(plan_formulas const& formulas)
+{
+  constant_check(formulas).check_all();
+}
+
+/// The arguments that the length of `output` may use, in the order of the plan.
+std::vector<plan_argument const*> length_operands(launch_plan const& plan,
+                                                  plan_argument const& output)
+{
+  std::vector<plan_argument const*> operands;
+  for (auto const& argument : plan.arguments)
+    if (argument.role == argument_role::size ||
+        (holds_length(argument) && argument.name != output.name))
+      operands.push_back(&argument);
+  return operands;
+}
+
+formula parse_length(std::vector<plan_argument const*> const& operands, std::string const& text)
+{
+  formula_symbols symbols;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    symbols[operands[i]->name] = {.value = static_cast<std::int64_t>(i)};
+  return {text, symbols};
+}
+
+void check_length(launch_plan const& plan, plan_argument const& output)
+{
+  auto const operands = length_operands(plan, output);
+  auto const length = parse_length(operands, output.length);
+  auto const uses_output = std::ranges::any_of(length.uses(), [&](std::size_t index) {
+    return operands[index]->role == argument_role::output;
+  });
+  if (!uses_output)
+    throw expression_error("uses no other output of one integer",
+                           R"(state it as "count", or name the output that holds the length)");
+}
+
+}  // namespace
+
+bool holds_length(plan_argument const& argument)
+{
+  return argument.role == argument_role::output && argument.length.empty() && argument.type &&
+         is_integer(*argument.type) && argument.shape == std::vector<formula_text>{"1"};
+}
+
+void check_lengths(launch_plan const& plan)
+{
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    auto const& output = plan.arguments[i];
+    if (output.length.empty()) continue;
+    try {
+      check_length(plan, output);
+    } catch (expression_error const& error) {
+      fail_formula(plan.file, detail::format("arguments[{}].length", i), output.length, error);
+    }
+  }
+}
+
+std::optional<std::int64_t> compute_length(launch_plan const& plan, plan_argument const& output,
+                                           std::map<std::string, std::int64_t> const& values)
+try {
+  auto const operands = length_operands(plan, output);
+  std::vector<std::int64_t> operand_values;
+  for (auto const* const operand : operands) operand_values.push_back(values.at(operand->name));
+  return parse_length(operands, output.length).evaluate(operand_values.data());
+} catch (expression_error const&) {
+  return std::nullopt;
+}
+
+plan_formulas::plan_formulas(launch_plan stated) : plan(std::move(stated))
+{
+  formula_reader(*this).read();
+  order = order_values(*this);
+  check_constants(*this);
+  for_each_formula(*this, [&](formula const& each) {
+    if (std::ranges::binary_search(each.uses(), k_element_bytes)) uses_element_bytes = true;
+  });
 }
 
 }  // namespace fatlink::detail

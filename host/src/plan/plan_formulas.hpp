@@ -6,11 +6,14 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "expression/formula.hpp"
+#include "expression/words.hpp"
 #include "fatlink/launch_plan.hpp"
 
 namespace fatlink::detail {
@@ -76,5 +79,27 @@ std::string launch_path(launch_plan const& plan, std::size_t launch, char const*
                         std::size_t dimension);
 /// "launches[0].arguments[2]".
 std::string launch_argument_path(std::size_t launch, std::size_t argument);
+
+/// @throws file_error (stage sidecar, code invalid-plan) "FILE: PATH: CAUSE"; `path` is within the
+///   JSON ("launches[0].grid"), empty for the whole.
+[[noreturn]] void fail_plan(std::string const& file, std::string const& path,
+                            std::string const& cause, std::string hint);
+
+/// As above, for `error` in the formula `text`: 'FILE: PATH: "n / 0": CAUSE'.
+[[noreturn]] void fail_formula(std::string const& file, std::string const& path,
+                               std::string const& text, expression_error const& error);
+
+/// Checks the lengths of all outputs.
+/// @throws file_error (code invalid-plan) a length that is no formula over the sizes and the other
+///   outputs of one integer, or that uses no output.
+void check_lengths(launch_plan const& plan);
+
+/// The length of `output`, which states one. `values`: the sizes, and of the outputs of one integer
+/// what they hold. Nothing where the formula has no value: an overflow, a division by zero.
+std::optional<std::int64_t> compute_length(launch_plan const& plan, plan_argument const& output,
+                                           std::map<std::string, std::int64_t> const& values);
+
+/// Whether `argument` is an output of one integer, which a length may use.
+bool holds_length(plan_argument const& argument);
 
 }  // namespace fatlink::detail

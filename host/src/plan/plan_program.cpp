@@ -9,8 +9,8 @@
 
 #include "plan/bind_types.hpp"
 #include "plan/check_plan.hpp"
-#include "plan/encode_value.hpp"
-#include "plan/plan_error.hpp"
+#include "plan/components.hpp"
+#include "plan/plan_formulas.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"
 

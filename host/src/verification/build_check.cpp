@@ -16,7 +16,7 @@
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "verification/stated_hooks.hpp"
+#include "verification/check_references.hpp"
 #include "verification/transform_reference.hpp"
 
 namespace fatlink {

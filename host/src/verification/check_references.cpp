@@ -6,10 +6,105 @@
 #include <string>
 #include <utility>
 
+#include "fatbin/contract_identity.hpp"
 #include "fatlink/error.hpp"
+#include "preflight/finding_limit.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
 #include "verification/plan_reference.hpp"
 
 namespace fatlink::detail {
+namespace {
+
+bool has_ptx(fatbin const& module)
+{
+  return std::ranges::any_of(
+      module.entries(), [](fatbin_entry const& entry) { return entry.kind == entry_kind::ptx; });
+}
+
+/// The module whose ident states hooks; null if none does.
+fatbin const* contracted(std::span<fatbin const> modules)
+{
+  for (auto const& module : modules)
+    if (module.ident() && !module.ident()->hooks.empty()) return &module;
+  return nullptr;
+}
+
+/// The hooks that a sidecar of `modules` may name.
+std::vector<std::string> hooks_of(std::span<fatbin const> modules)
+{
+  auto const* const module = contracted(modules);
+  if (module == nullptr)
+    return names_in(modules, {&ptx_interface::definitions, &ptx_interface::weak});
+  std::vector<std::string> names;
+  for (auto const& [hook, type] : module->ident()->hooks) names.push_back(hook);
+  return names;
+}
+
+hook_problem unknown_hook(std::span<fatbin const> modules, std::string const& name,
+                          std::string const& stated, std::vector<std::string> const& hooks)
+{
+  auto const* const module = contracted(modules);
+  auto const is_of_contract = module != nullptr && !module->ident()->contract.empty();
+  auto const similar = nearest(hooks, stated);
+  return {.cause = detail::format("which is none of {} ({})",
+                                  is_of_contract ? contract_of(*module->ident()) : name,
+                                  list_names(hooks)),
+          .hint = similar.empty() ? "state the hook that the reference describes"
+                                  : detail::format(R"(did you mean "{}"?)", similar)};
+}
+
+}  // namespace
+
+std::vector<std::string> names_in(
+    std::span<fatbin const> modules,
+    std::initializer_list<std::vector<ptx_function> ptx_interface::*> const& lists)
+{
+  std::vector<std::string> names;
+  for (auto const& module : modules)
+    for (auto const& entry : module.entries()) {
+      if (entry.kind != entry_kind::ptx || !shows_interface(entry)) continue;
+      for (auto const list : lists)
+        for (auto const& function : module.interface(entry).*list) names.push_back(function.name);
+    }
+  return names;
+}
+
+std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
+                                            std::string const& name,
+                                            transform_reference const& stated)
+{
+  if (!std::ranges::all_of(modules, has_ptx)) return std::nullopt;  // nothing to compare
+  auto const hooks = hooks_of(modules);
+  auto const own =
+      names_in(modules, {&ptx_interface::definitions, &ptx_interface::weak, &ptx_interface::hooks});
+  auto const* const place = stated.states_hooks ? R"("hooks" has)" : R"("hook" is)";
+  for (auto const& reference : stated.hooks) {
+    auto const& hook = reference.hook;
+    auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
+    if (is_known && std::ranges::find(own, hook) != own.end()) continue;
+    auto problem = is_known
+                       ? hook_problem{detail::format("which {} neither defines nor calls", name),
+                                      "state the hook that the source defines"}
+                       : unknown_hook(modules, name, hook, hooks);
+    problem.cause = detail::format(R"({} "{}", {})", place, hook, problem.cause);
+    return problem;
+  }
+  return std::nullopt;
+}
+
+void check_stated_hooks(std::span<fatbin const> modules, std::string const& name,
+                        transform_reference const& stated)
+{
+  auto problem = find_wrong_hook(modules, name, stated);
+  if (!problem) return;
+  throw file_error(stage::sidecar,
+                   {.message = detail::format("{}: {}", stated.file, problem->cause),
+                    .input = stated.file,
+                    .code = error_code::invalid_sidecar,
+                    .hint = std::move(problem->hint)});
+}
+
 namespace {
 
 /// Arrays of zeros for the typed arguments of a plan: of one element, of offsets of one segment.

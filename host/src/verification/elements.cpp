@@ -1,12 +1,161 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "verification/elements.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
 #include <utility>
 
+#include "plan/components.hpp"
+#include "util/bytes/half_float.hpp"
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
-#include "verification/generate.hpp"
-#include "verification/npy_header.hpp"
+#include "verification/npy.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+// What the first elements of a float type are: the positions of its least denormal and normal
+// numbers differ in value only.
+constexpr std::size_t k_special = 12;
+
+template <typename Value>
+Value special(std::size_t index, Value denormal, Value least) noexcept
+{
+  std::array<Value, k_special> const values{Value(0.25), Value(0), Value(-0.0), Value(1),
+                                            Value(-1),   denormal, Value(2),    Value(-2),
+                                            Value(0.5),  -least,   least,       Value(4)};
+  return values.at(index);
+}
+
+/// In [-8, 8), a multiple of 2^-20.
+float uniform_float(std::uint64_t bits) noexcept
+{
+  return static_cast<float>(static_cast<std::uint32_t>(bits >> 40)) * 0x1p-20F - 8.0F;
+}
+
+template <typename Value>
+void put(std::byte* place, Value value) noexcept
+{
+  std::memcpy(place, &value, sizeof value);
+}
+
+void put_float32(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
+{
+  using range = std::numeric_limits<float>;
+  put(place,
+      index < k_special ? special(index, range::denorm_min(), range::min()) : uniform_float(bits));
+}
+
+void put_float64(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
+{
+  using range = std::numeric_limits<double>;
+  put(place, index < k_special ? special(index, range::denorm_min(), range::min())
+                               : static_cast<double>(bits >> 11) * 0x1p-49 - 8.0);
+}
+
+template <typename Half>
+void put_half(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
+{
+  auto const least = std::ldexp(1.0, Half::k_min_exponent);
+  auto const denormal = std::ldexp(1.0, Half::k_min_exponent - Half::k_fraction);
+  auto const value = index < k_special ? special(index, denormal, least)
+                                       : static_cast<double>(uniform_float(bits));
+  put(place, half_float::round_to<Half>(value).bits);
+}
+
+template <typename Whole>
+Whole generated_integer(std::size_t index, std::uint64_t bits) noexcept
+{
+  using range = std::numeric_limits<Whole>;
+  constexpr std::array<Whole, 8> k_first{Whole(0),  Whole(1), Whole(-1),    Whole(2),
+                                         Whole(-2), Whole(7), range::max(), range::min()};
+  if (index < k_first.size()) return k_first.at(index);
+  if constexpr (sizeof(Whole) <= 2)
+    return static_cast<Whole>(bits >> 48);
+  else
+    return static_cast<Whole>(static_cast<Whole>(bits >> 43) -
+                              (range::is_signed ? Whole(1) << 20 : Whole(0)));
+}
+
+using writer = void (*)(std::byte*, std::size_t, std::uint64_t);
+
+template <typename Whole>
+void put_whole(std::byte* place, std::size_t index, std::uint64_t bits) noexcept
+{
+  put(place, generated_integer<Whole>(index, bits));
+}
+
+writer writer_of(scalar_kind kind)
+{
+  switch (kind) {
+    case scalar_kind::float16:
+      return put_half<half_float::binary16>;
+    case scalar_kind::bfloat16:
+      return put_half<half_float::bfloat16>;
+    case scalar_kind::float32:
+      return put_float32;
+    case scalar_kind::float64:
+      return put_float64;
+    case scalar_kind::int8:
+      return put_whole<std::int8_t>;
+    case scalar_kind::int16:
+      return put_whole<std::int16_t>;
+    case scalar_kind::int32:
+      return put_whole<std::int32_t>;
+    case scalar_kind::int64:
+      return put_whole<std::int64_t>;
+    case scalar_kind::uint16:
+      return put_whole<std::uint16_t>;
+    case scalar_kind::uint32:
+      return put_whole<std::uint32_t>;
+    case scalar_kind::uint64:
+      return put_whole<std::uint64_t>;
+    case scalar_kind::uint8:
+    default:
+      return put_whole<std::uint8_t>;
+  }
+}
+
+void put_random_byte(std::byte* place, std::size_t, std::uint64_t bits) noexcept
+{
+  *place = static_cast<std::byte>(bits >> 56);
+}
+
+}  // namespace
+
+std::uint64_t mix(std::uint64_t z) noexcept
+{
+  z += 0x9E3779B97F4A7C15U;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
+  return z ^ (z >> 31);
+}
+
+element_generator::element_generator(element_type const& type, std::uint64_t seed)
+    : size_(type.size)
+{
+  for (auto const& component : components_of(type)) {
+    auto const number = parts_.size();
+    parts_.push_back({.kind = component.kind,
+                      .offset = component.offset,
+                      .seed = number == 0 ? mix(seed) : mix(mix(seed) + number)});
+  }
+}
+
+void element_generator::fill(std::size_t start, std::span<std::byte> bytes) const
+{
+  std::ranges::fill(bytes, std::byte{0});
+  for (auto const& place : parts_) {
+    auto const write = place.kind == scalar_kind::bytes ? put_random_byte : writer_of(place.kind);
+    auto index = start;
+    for (auto offset = place.offset; offset < bytes.size(); offset += size_, ++index)
+      write(bytes.data() + offset, index, mix(place.seed ^ index));
+  }
+}
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

@@ -54,3 +54,29 @@ std::unique_ptr<element_source> npy_elements(npy_reader file);
 std::unique_ptr<element_source> float_vector(npy_reader file);
 
 }  // namespace fatlink
+
+namespace fatlink::detail {
+
+/// SplitMix64's finaliser. Source: Steele, Lea, Flood: "Fast splittable pseudorandom number
+/// generators".
+std::uint64_t mix(std::uint64_t z) noexcept;
+
+class element_generator {
+ public:
+  element_generator(element_type const& type, std::uint64_t seed);
+  /// Writes the elements that begin with `start`; `bytes` are a multiple of the element's.
+  void fill(std::size_t start, std::span<std::byte> bytes) const;
+
+ private:
+  /// A number in an element. Its own seed makes it independent of the others.
+  struct part {
+    scalar_kind kind;
+    std::size_t offset;
+    std::uint64_t seed;
+  };
+
+  std::vector<part> parts_;  ///< of bytes: one for each
+  std::size_t size_;         ///< bytes of an element
+};
+
+}  // namespace fatlink::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes .npy files of little-endian arrays of every element type in chunks of bytes, so
 // that files may be larger than memory. Format: NumPy Enhancement Proposal 1, versions 1.0 to 3.0;
-// dtypes: npy_header.hpp. Arrays of several dimensions are row-major. Units: elements, unless a
+// dtypes: npy_header below. Arrays of several dimensions are row-major. Units: elements, unless a
 // name says bytes. Threads: a reader may be used by several threads; a writer by one at a time.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/element_type.hpp"
@@ -26,7 +27,7 @@ bool is_stored_as(element_type const& expected, element_type const& stored);
 class npy_reader {
  public:
   /// @throws file_error the file is missing, unreadable or not a .npy file; its dtype is none of
-  ///   npy_header.hpp; it is big-endian, or in Fortran order with several dimensions; or its
+  ///   npy_header; it is big-endian, or in Fortran order with several dimensions; or its
   ///   size differs from what the shape says.
   explicit npy_reader(std::filesystem::path const& path);
   /// Reads the open descriptor `stream`, which may be a pipe, to its end; `name` is for messages.
@@ -79,3 +80,37 @@ class npy_writer {
 };
 
 }  // namespace fatlink
+
+namespace fatlink::detail {
+
+/// The header of a .npy file: a Python dictionary, read strictly, without Python's other literals.
+///   <header> ::= "{" <item> ("," <item>)* [","] "}" and spaces
+///   <item>   ::= "'descr'" ":" <dtype> | "'fortran_order'" ":" ("True" | "False")
+///              | "'shape'" ":" "(" [<number> ("," <number>)* [","]] ")"
+///   <dtype>  ::= <string> | "[" <field> ("," <field>)* [","] "]"
+///   <field>  ::= "(" <string> "," <string> ")"       the name '' is padding, of dtype '|V3'
+/// Source: NumPy Enhancement Proposal 1; numpy.lib.format of NumPy 2. Dtypes and element types:
+///   <f2 <f4 <f8 |i1 <i2 … |u1 … <c8 <c16   the numbers of these sizes; |b1 is read as uint8
+///   |V8                                    bytes8; <V2, which ml_dtypes writes for bfloat16,
+///   bytes2 a list                                 a record, with the offsets that the list implies
+struct npy_header {
+  element_type type = {};
+  std::vector<std::size_t> extents = {};  ///< slowest first; none: one element
+  std::string note = {};                  ///< how `type` differs from the dtype; empty: it does not
+};
+
+/// @throws file_error (invalid-npy) names `path`, the part of the header and the remedy: not of the
+///   grammar above, big-endian, in Fortran order with several dimensions, or of a dtype that no
+///   element type stands for.
+npy_header parse_npy_header(std::string_view text, std::filesystem::path const& path);
+
+/// The header's text of an array, without padding spaces. bfloat16 is written as '<V2'.
+std::string npy_header_text(element_type const& type, std::span<std::size_t const> extents);
+
+/// The dtype of `type` as it stands in a header: "'<f4'", "[('value', '<f4')]".
+std::string npy_dtype(element_type const& type);
+
+/// "(3,)", "(2, 3)"
+std::string npy_shape(std::span<std::size_t const> extents);
+
+}  // namespace fatlink::detail

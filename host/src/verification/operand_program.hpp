@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands of a plan's `computes`, evaluated at one index at a time with a bound of the error: an
-// argument, `index`, `neighbor` or a nested `map`. Threads: a program is used by one thread.
+// The parts of a reference: a hook's reference, prepared for operands of known types, with the
+// error of one call; and operands of a plan's `computes`, evaluated at one index at a time with a
+// bound of the error: an argument, `index`, `neighbor` or a nested `map`. Threads: a program is
+// used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +14,86 @@
 #include <string>
 #include <vector>
 
+#include "expression/program.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "verification/hook_program.hpp"
+#include "plan/components.hpp"
+#include "verification/transform_reference.hpp"
+
+namespace fatlink::detail {
+
+using components = std::vector<component>;
+
+/// A hook and the transform that states it. Both must outlive programs of it.
+struct stated_hook {
+  transform_reference const* owner = nullptr;
+  hook_reference const* hook = nullptr;
+};
+
+/// What a program is prepared for.
+struct hook_program_types {
+  std::vector<components> operands = {};    ///< of each parameter
+  std::optional<components> result = {};    ///< nothing: as the expressions are
+  scalar_kind real = scalar_kind::float32;  ///< of results whose type nothing states
+  std::span<std::byte const> state = {};    ///< empty: the defaults of the sidecar
+};
+
+class hook_program {
+ public:
+  /// @throws file_error (invalid-sidecar) the reference does not fit the types: another number of
+  ///   parameters, a field that an operand or the result does not have, an operation of integers
+  ///   whose operands are floats, or a state that is smaller than the sidecar's.
+  hook_program(stated_hook const& stated, hook_program_types const& types);
+
+  [[nodiscard]] components const& result() const noexcept { return result_; }
+  [[nodiscard]] hook_tolerance const& tolerance() const noexcept { return tolerance_; }
+  /// Whether every number of the result is the sum of those of the two operands.
+  [[nodiscard]] bool adds() const noexcept { return adds_; }
+
+  /// `operands[i]` are the numbers of operand i; writes those of the result.
+  void evaluate(std::span<number const* const> operands, number* result);
+  /// Of the last call, the largest magnitude among the floats of the operands that the expression
+  /// for number `index` of the result names. `bounds[i]`: how far the numbers of operand i may be
+  /// off, which adds to their magnitudes. Infinities and NaN do not count; 0 if there is none.
+  [[nodiscard]] double largest_operand(std::size_t index,
+                                       std::span<double const* const> bounds) const;
+  /// Whether the first number of a result is not 0.
+  [[nodiscard]] bool is_true(number const* result) const noexcept;
+
+ private:
+  struct variable {
+    std::size_t operand;
+    std::size_t index;  ///< of the component
+  };
+  struct evaluator {
+    expression_program program;
+    std::vector<std::size_t> floats = {};  ///< the variables of floats that it names
+  };
+  /// `parsed`: the expressions of the result.
+  void add_variables(stated_hook const& stated, hook_program_types const& types,
+                     std::vector<expression_syntax> const& parsed);
+  void add_evaluators(stated_hook const& stated, hook_program_types const& types,
+                      std::vector<expression_syntax> const& parsed);
+  [[nodiscard]] std::vector<std::size_t> floats_in(expression_syntax const& parsed) const;
+
+  components result_;
+  hook_tolerance tolerance_;
+  bool adds_ = false;
+  std::vector<std::string> names_;     ///< of variables, then of the state's fields
+  std::vector<bool> are_integers_;     ///< for each name
+  std::vector<variable> variables_;    ///< for each name that is not of the state
+  std::vector<number> numbers_;        ///< the values of the names
+  std::vector<evaluator> evaluators_;  ///< for each number of the result
+};
+
+/// How far a number of a result may be off after one call: docs/verification.md. `value` are the
+/// numbers of the whole result, `largest_operand` what `operands` of the tolerance multiplies.
+double tolerance_at(hook_tolerance const& tolerance, components const& parts, std::size_t index,
+                    number const* value, double largest_operand = 0) noexcept;
+
+/// |value|, of a complex number the modulus.
+double magnitude_of(components const& parts, std::size_t index, number const* value) noexcept;
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "verification/hook_program.hpp"
 #include "verification/operand_program.hpp"
 
 namespace fatlink::detail {

@@ -25,7 +25,7 @@
 
 #include "fatlink/element_type.hpp"
 #include "fatlink/input.hpp"
-#include "plan/transform_types.hpp"
+#include "plan/bind_types.hpp"
 
 namespace fatlink {
 
