@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "error_report.hpp"
-#include "fatbin/add_digests.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatlink/fatbin.hpp"

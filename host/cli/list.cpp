@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "error_report.hpp"
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "reference_report.hpp"

@@ -78,7 +78,7 @@ class Documents(unittest.TestCase):
         self.assertLessEqual({"README.md", "SECURITY.md", "docs/architecture.md", "host/src/README.md"}, names)
 
     def test_of_the_fatbin_format_states_every_constant_of_the_layout(self):
-        layout = (SOURCE / "host/src/fatbin/layout.hpp").read_text()
+        layout = (SOURCE / "host/src/fatbin/write_fatbin.hpp").read_text()
         constants = re.findall(r"(k_\w+) = (0x[0-9A-Fa-f]+)", layout)
         self.assertGreater(len(constants), 5)
         numbers = {int(number, 16) for number in

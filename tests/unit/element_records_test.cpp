@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatbin/element_records.hpp"
+#include "fatbin/ident.hpp"
 
 #include <gtest/gtest.h>
 

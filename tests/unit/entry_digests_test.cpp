@@ -8,8 +8,7 @@
 #include <cstring>
 
 #include "expect_error.hpp"
-#include "fatbin/add_digests.hpp"
-#include "fatbin/write_ident.hpp"
+#include "fatbin/ident.hpp"
 #include "fixtures.hpp"
 #include "util/bytes/base64.hpp"
 

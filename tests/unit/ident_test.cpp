@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fatbin/write_ident.hpp"
+#include "fatbin/ident.hpp"
 #include "util/bytes/base64.hpp"
 
 using fatlink::parse_ident;

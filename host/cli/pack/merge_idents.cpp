@@ -7,7 +7,7 @@
 #include <array>
 #include <set>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "util/bytes/base64.hpp"
 
 namespace fatlink::cli {

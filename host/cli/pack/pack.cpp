@@ -10,7 +10,7 @@
 
 #include "compile/source_inputs.hpp"
 #include "error_report.hpp"
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "fatbin_files.hpp"
 #include "installed.hpp"
 #include "options.hpp"

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "fatbin/add_digests.hpp"
+#include "fatbin/entry_digests.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/preflight.hpp"

@@ -15,7 +15,7 @@
 #include "fatlink/launch_shape.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
-#include "input/module_name.hpp"
+#include "input/read_modules.hpp"
 #include "installed.hpp"
 #include "preflight/interface_queries.hpp"
 

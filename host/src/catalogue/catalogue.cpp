@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "fatbin/contract_identity.hpp"
 #include "fatbin/entry_facts.hpp"
+#include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"

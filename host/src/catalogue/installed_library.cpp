@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
 #include "preflight/interface_queries.hpp"
 #include "util/files/path_lookup.hpp"

@@ -2,14 +2,157 @@
 #include "catalogue/transform_check.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
 
-#include "catalogue/call_index.hpp"
-#include "catalogue/open_hooks.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/preflight.hpp"
 #include "preflight/interface_queries.hpp"
+#include "preflight/rules.hpp"
+#include "preflight/symbol_index.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+class call_index {
+ public:
+  /// `inputs` must outlive the object.
+  explicit call_index(std::span<fatbin const> inputs);
+
+  /// Functions that `transform`, one of the inputs, defines and no other input calls.
+  [[nodiscard]] std::vector<ptx_function> unused_functions(fatbin const& transform) const;
+
+ private:
+  using positions = std::map<ptx_interface const*, std::size_t>;
+
+  static preflight_inputs describe(std::span<fatbin const> inputs, positions& places);
+
+  positions positions_;
+  preflight_inputs inputs_;
+  symbol_index symbols_;
+};
+
+call_index::call_index(std::span<fatbin const> inputs)
+    : inputs_(describe(inputs, positions_)), symbols_(inputs_)
+{
+}
+
+std::vector<ptx_function> call_index::unused_functions(fatbin const& transform) const
+{
+  std::vector<ptx_function> functions;
+  auto const* const interface = &interface_of_any(transform);
+  auto const& definer = inputs_[positions_.at(interface)];
+  auto const add = [&](std::vector<ptx_function> const& defined, symbol_role role) {
+    for (auto const& function : defined)
+      if (!symbols_.find(function.name).is_called(role, definer)) functions.push_back(function);
+  };
+  add(interface->definitions, symbol_role::definition);
+  add(interface->weak, symbol_role::weak_definition);
+  return functions;
+}
+
+/// Copies of one input share an interface, and count once.
+preflight_inputs call_index::describe(std::span<fatbin const> inputs, positions& places)
+{
+  preflight_inputs described;
+  for (auto const& input : inputs)
+    if (auto const& interface = interface_of_any(input);
+        places.emplace(&interface, described.size()).second)
+      described.push_back(
+          {.file = &input, .interface = interface, .ident = input.ident(), .is_opaque = false});
+  return described;
+}
+
+/// The names of `functions`, which must outlive the result.
+std::vector<std::string_view> names_of(std::vector<ptx_function> const& functions)
+{
+  std::vector<std::string_view> names;
+  for (auto const& function : functions) names.push_back(function.name);
+  return names;
+}
+
+using fatbins = std::span<fatbin const>;
+
+bool define_a_hook(fatbins transforms, ptx_interface const& library)
+{
+  name_set const hooks(library.hooks);
+  return std::any_of(transforms.begin(), transforms.end(), [&](fatbin const& transform) {
+    auto const functions = defined_functions(interface_of_any(transform));
+    return std::any_of(functions.begin(), functions.end(),
+                       [&](ptx_function const& function) { return hooks.contains(function.name); });
+  });
+}
+
+/// What the transforms define and nothing calls, to tell a mistake from a hook that is left to
+/// another transform: a function whose name resembles the hook's, or a variable of its name.
+class unused_definitions {
+ public:
+  explicit unused_definitions(std::vector<fatbin> const& inputs)
+      : functions_(collect(inputs)), search_(names_of(functions_))
+  {
+    std::vector<std::string_view> variables;
+    for (auto const& transform : fatbins(inputs).subspan(1))
+      for (auto const& variable : interface_of_any(transform).variables)
+        variables.push_back(variable.name);
+    variables_ = name_set(std::move(variables));
+  }
+
+  [[nodiscard]] bool resemble(std::string const& hook)
+  {
+    return variables_.contains(hook) || has_mangled(hook) || !search_.nearest(hook).empty();
+  }
+
+ private:
+  static std::vector<ptx_function> collect(std::vector<fatbin> const& inputs)
+  {
+    std::vector<ptx_function> functions;
+    call_index const calls(inputs);
+    for (auto const& transform : fatbins(inputs).subspan(1))
+      for (auto& function : calls.unused_functions(transform))
+        functions.push_back(std::move(function));
+    return functions;
+  }
+
+  [[nodiscard]] bool has_mangled(std::string const& hook)
+  {
+    return std::any_of(functions_.begin(), functions_.end(), [&](ptx_function const& function) {
+      return search_.spend(function.name.size()) && is_mangled(function.name, hook);
+    });
+  }
+
+  std::vector<ptx_function> functions_;
+  name_search search_;  ///< of `functions_`
+  name_set variables_;
+};
+
+/// Makes a missing hook of the library, the first of `inputs`, a warning if a transform defines
+/// another of its hooks, and none defines something that may be meant to be this one. Not the
+/// finding that counts what is not listed, which names no symbol.
+void allow_open_hooks(std::vector<finding>& findings, std::vector<fatbin> const& inputs)
+{
+  auto const& library = inputs.front();
+  auto const is_left = [&](finding const& entry) {
+    return entry.id == finding_id::missing_hook && entry.files == std::vector{library.name()} &&
+           !entry.symbol.empty();
+  };
+  if (std::none_of(findings.begin(), findings.end(), is_left) ||
+      !define_a_hook(fatbins(inputs).subspan(1), interface_of_any(library)))
+    return;
+  unused_definitions unused(inputs);
+  for (auto& entry : findings)
+    if (is_left(entry) && !unused.resemble(entry.symbol)) entry.severity = severity::warning;
+}
+
+}  // namespace
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

@@ -28,4 +28,10 @@ std::string short_digest(std::string_view text);
 bool check_entry_digests(bytes_view image, std::vector<fatbin_entry> const& entries,
                          std::string_view name);
 
+/// `image`, a fatbin, with the digests of its entries; digests that it has are replaced. Without an
+/// ident it gets one that states nothing else.
+/// @throws format_error as read_fatbin.
+/// @throws file_error another tool's ident, or entries with different idents.
+byte_buffer add_digests(bytes_view image, std::string_view name = "fatbin");
+
 }  // namespace fatlink::detail

@@ -3,14 +3,18 @@
 // is kept with the fatbin's bytes and shared by its copies. Threads: safe.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <optional>
 
 #include "cubin/cubin.hpp"
 #include "fatbin/sidecar.hpp"
+#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 
 namespace fatlink {
+
 namespace detail {
 
 struct entry_facts {
@@ -28,6 +32,11 @@ struct FATLINK_PRIVATE entry_access {
   static detail::entry_facts const& facts_of(fatbin const& file, fatbin_entry const& entry);
   /// The sidecar that fatbin::read found; null for fatbins that were read in another way.
   static detail::sidecar_ptr const& sidecar_of(fatbin const& file);
+};
+
+/// The declarations read of all modules of an input, which are limited together. Threads: safe.
+struct FATLINK_PRIVATE declaration_count {
+  std::atomic<std::size_t> value{0};
 };
 
 }  // namespace fatlink

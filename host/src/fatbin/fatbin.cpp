@@ -7,7 +7,6 @@
 #include <variant>
 
 #include "cubin/cubin.hpp"
-#include "fatbin/declaration_count.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/sidecar.hpp"

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
+#include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "util/bytes/byte_reader.hpp"
 #include "util/bytes/decompress.hpp"

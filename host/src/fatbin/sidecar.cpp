@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fatlink/format_error.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
 

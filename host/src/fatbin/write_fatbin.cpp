@@ -7,8 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "fatbin/layout.hpp"
-
 namespace fatlink::detail {
 namespace {
 

@@ -6,14 +6,16 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 
-#include "fatbin/declaration_count.hpp"
+#include "fatbin/entry_facts.hpp"
+#include "fatlink/source.hpp"
 #include "input/find_sidecar.hpp"
 #include "input/read_modules.hpp"
-#include "input/recognize.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
+#include "util/process/made_once.hpp"
 
 namespace fatlink {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "fatbin/layout.hpp"
+#include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "input/refuse.hpp"
 #include "util/bytes/elf_reader.hpp"

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <string>
+#include <string_view>
 
-#include "input/ptx_body.hpp"
 #include "input/refuse.hpp"
 #include "ptx/lexer.hpp"
 #include "util/text/format.hpp"
@@ -13,6 +14,193 @@
 
 namespace fatlink::detail {
 namespace {
+
+using ptx::token;
+using ptx::token_kind;
+
+constexpr std::size_t k_shown_bytes = 32;
+constexpr std::string_view k_marks = ";,:()[]{}<>+-*/!~&|^=?@#";
+
+/// Whether the lexer made `word` of bytes that are none.
+bool is_no_token(token const& word)
+{
+  switch (word.kind) {
+    case token_kind::mark:
+      return k_marks.find(word.text) == std::string_view::npos;
+    case token_kind::string:
+      return word.text.size() < 2 || !word.text.ends_with('"');
+    case token_kind::directive:
+      return word.text == ".";
+    default:
+      return false;
+  }
+}
+
+/// Whether text is PTX, by its structure: tokens, directives at module level, statements in blocks,
+/// balanced braces. Names, operands and unknown directives are left to the assembler, so that PTX
+/// of newer versions is accepted.
+///
+///   module    ::= { directive | block | ";" }
+///   directive ::= unterminated                  .version, .target, .address_size, .file, .loc
+///               | ".section" name "{" any "}"   DWARF
+///               | ".name" any ( ";" | block )   a function, a variable, .pragma, .alias
+///   block     ::= "{" { statement } "}"
+///   statement ::= label ":" | unterminated | block | [ any ] ";"   begins with a word, "." or "@"
+///
+/// ptx/lexer.hpp has the grammar of unterminated directives, and skips lines that begin with `#`.
+/// Lines that begin with `@@` (DWARF of PTX 2.0) are skipped. Source: PTX ISA 9.0, "Syntax" and
+/// "Directives".
+class body_checker {
+ public:
+  body_checker(std::string_view text, std::string_view name)
+      : text_(text), name_(name), lexer_(text)
+  {
+    advance();
+  }
+
+  void check()
+  {
+    while (token_.kind != token_kind::end) {
+      if (depth_ == 0)
+        check_directive();
+      else
+        check_statement();
+    }
+    if (depth_ > 0) fail(token_, "ends inside a block");
+  }
+
+ private:
+  [[noreturn]] void fail(token const& place, std::string const& cause) const
+  {
+    refuse_ptx(text_, name_, place.offset, cause);
+  }
+
+  static std::string shown(token const& word)
+  {
+    return detail::format("'{}'", printable_line(word.text.substr(0, k_shown_bytes)));
+  }
+
+  void advance()
+  {
+    token_ = lexer_.next();
+    if (is_no_token(token_))
+      fail(token_, detail::format("has {}, which is no token", shown(token_)));
+  }
+
+  [[nodiscard]] bool at(std::string_view text) const { return token_.text == text; }
+
+  /// At module level.
+  void check_directive()
+  {
+    if (at(";")) return advance();
+    if (at("{")) return open();       // the body after a head with `.pragma "…";`
+    if (at("@")) return skip_line();  // @@DWARF
+    if (at("}")) fail(token_, "has '}' without '{'");
+    if (token_.kind != token_kind::directive)
+      fail(token_, detail::format("has {} where a directive must be", shown(token_)));
+    if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
+    if (at(".section")) return skip_section();
+    skip_declaration();
+  }
+
+  /// In a block, at the begin of a statement.
+  void check_statement()
+  {
+    if (at(";")) return advance();
+    if (at("{")) return open();
+    if (at("}")) return close();
+    if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
+    if (token_.kind == token_kind::word) return skip_instruction();
+    if (token_.kind != token_kind::directive && !at("@"))
+      fail(token_, detail::format("has {} where a statement must be", shown(token_)));
+    skip_past_semicolon();
+  }
+
+  void open()
+  {
+    ++depth_;
+    advance();
+  }
+  void close()
+  {
+    --depth_;
+    advance();
+  }
+
+  /// A label, or an instruction.
+  void skip_instruction()
+  {
+    advance();
+    if (at(":")) return advance();
+    skip_past_semicolon();
+  }
+
+  /// Skips the rest of a statement, with its operands in braces.
+  void skip_past_semicolon()
+  {
+    std::size_t braces = 0;
+    for (; !at(";"); advance()) {
+      if (token_.kind == token_kind::end) fail(token_, "ends inside a statement");
+      if (at("{")) ++braces;
+      if (at("}") && braces-- == 0) fail(token_, "has '}' inside a statement");
+    }
+    if (braces > 0) fail(token_, "has ';' between the braces of an operand");
+    advance();
+  }
+
+  /// Skips the head of a function, or a variable with its initial values.
+  void skip_declaration()
+  {
+    for (; !at(";"); advance()) {
+      if (token_.kind == token_kind::end) fail(token_, "ends inside a directive");
+      if (at("=")) return skip_past_semicolon();
+      if (at("}")) fail(token_, "has '}' without '{'");
+      if (at("{")) return open();
+    }
+    advance();
+  }
+
+  void skip_section()
+  {
+    while (!at("{")) {
+      if (token_.kind == token_kind::end) fail(token_, "ends inside a directive");
+      advance();
+    }
+    while (!at("}")) {
+      if (token_.kind == token_kind::end) fail(token_, "ends inside a block");
+      advance();
+    }
+    advance();
+  }
+
+  void skip_line()
+  {
+    for (auto const line = token_.line; token_.kind != token_kind::end && token_.line == line;)
+      advance();
+  }
+
+  void skip_unterminated()
+  {
+    ptx::unterminated_directive directive(token_);
+    do advance();
+    while (directive.takes(token_));
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  ptx::lexer lexer_;
+  token token_;
+  std::size_t depth_ = 0;  ///< of blocks
+};
+
+/// Checks `text`, the whole of a PTX module. `name` is the file's, for messages.
+/// @throws format_error (stage input) corrupt-ptx, with the line: bytes that are no token, a string
+///   that does not end, text at module level that is no directive, text in a block that is no
+///   statement, unbalanced braces, an end inside a statement.
+void check_ptx_body(std::string_view text, std::string_view name)
+{
+  body_checker(text, name).check();
+}
 
 using ptx::token;
 using ptx::token_kind;

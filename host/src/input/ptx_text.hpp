@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the head of PTX text: .version, .target and .address_size, which begin every module.
-// Comments may stand before and between them. Checks that the rest is PTX text (ptx_body.hpp).
+// Comments may stand before and between them. Checks that the rest is PTX text.
 // Source: PTX ISA 9.0, "PTX Module Directives".
 // Threads: no shared state.
 #pragma once

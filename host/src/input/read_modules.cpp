@@ -5,26 +5,143 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
-#include "fatbin/layout.hpp"
 #include "fatbin/recognize_form.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "input/archive.hpp"
 #include "input/bare_entries.hpp"
-#include "input/cubin_module.hpp"
 #include "input/ltoir.hpp"
-#include "input/module_name.hpp"
 #include "input/object.hpp"
 #include "input/ptx_text.hpp"
-#include "input/recognize.hpp"
 #include "input/refuse.hpp"
 #include "util/bytes/byte_reader.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
+namespace {
+
+constexpr char const* k_forms = "fatbin, ptx, ltoir, cubin, object, archive, source or nvvm-ir";
+constexpr char const* k_compile_hint =
+    "pass a fatbin, PTX, raw LTO-IR, a cubin, an object or an archive; nvcc -dlto -fatbin "
+    "-arch=sm_75 FILE.cu -o FILE.fatbin makes a fatbin";
+constexpr char const* k_source_hint =
+    "<compile it first with fatlink::compiler>, or: nvcc -dlto -fatbin -arch=sm_75 FILE.cu "
+    "-o FILE.fatbin";
+constexpr char const* k_nvvm_ir_hint =
+    "<compile it first with fatlink::compiler>, or with clang to PTX";
+
+std::optional<input_form> form_of(file_kind kind)
+{
+  switch (kind) {
+    case file_kind::fatbin:
+      return input_form::fatbin;
+    case file_kind::ptx:
+      return input_form::ptx;
+    case file_kind::ltoir:
+      return input_form::ltoir;
+    case file_kind::cubin:
+      return input_form::cubin;
+    case file_kind::object:
+      return input_form::object;
+    case file_kind::archive:
+      return input_form::archive;
+    case file_kind::source:
+    case file_kind::nvvm_ir:
+    case file_kind::other:
+      break;
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_source(file_form const& form, std::string_view name)
+{
+  auto const is_source = form.kind == file_kind::source;
+  refuse_input(error_code::unknown_form, name,
+               detail::format("is {} (form {}), which is not linked before it is compiled",
+                              form.description, is_source ? "source" : "nvvm-ir"),
+               is_source ? k_source_hint : k_nvvm_ir_hint);
+}
+
+[[noreturn]] void refuse_form(file_form const& form, std::string_view name)
+{
+  if (form.kind != file_kind::other) refuse_source(form, name);
+  refuse_input(error_code::unknown_form, name,
+               detail::format("is {}, none of the forms {}", form.description, k_forms),
+               form.remedy == k_compile_remedy ? k_compile_hint : form.remedy);
+}
+
+}  // namespace
+
+std::optional<input_form> recognize(bytes_view bytes)
+{
+  return bytes.empty() ? std::nullopt : form_of(recognize_form(bytes).kind);
+}
+
+input_form require_form(bytes_view bytes, std::string_view name)
+{
+  if (bytes.empty())
+    refuse_input(error_code::empty_input, name, "the file is empty",
+                 "build it again, or copy it again in full");
+  auto const form = recognize_form(bytes);
+  if (auto const known = form_of(form.kind)) return *known;
+  refuse_form(form, name);
+}
+
+namespace {
+
+bool is_digit(char letter)
+{
+  return letter >= '0' && letter <= '9';
+}
+
+/// The digits that `name` ends with, after `mark`; removes both. Empty where there are none.
+std::string_view take_number(std::string_view& name, char mark)
+{
+  auto const position = name.rfind(mark);
+  if (position == std::string_view::npos) return {};
+  auto const digits = name.substr(position + 1);
+  if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return {};
+  name.remove_suffix(digits.size() + 1);
+  return digits;
+}
+
+/// The position of the parenthesis that the last character closes; npos where none does.
+std::size_t find_opening(std::string_view name)
+{
+  std::size_t depth = 0;
+  for (auto position = name.size(); position-- > 0;) {
+    if (name[position] == ')') ++depth;
+    if (name[position] == '(' && --depth == 0) return position;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+module_name parse_module_name(std::string_view name) noexcept
+{
+  if (name.ends_with(']')) {
+    auto unit = name.substr(0, name.size() - 1);
+    if (!take_number(unit, '[').empty()) name = unit;
+  }
+  if (!name.ends_with(')')) return {.file = name};
+  auto const opening = find_opening(name);
+  if (opening == std::string_view::npos || opening == 0) return {.file = name};
+  auto member = name.substr(opening + 1, name.size() - opening - 2);
+  auto const count = take_number(member, '#');
+  return {.file = name.substr(0, opening), .member = member, .count = count};
+}
+
+std::string name_member(std::string_view file, std::string_view member, std::size_t count)
+{
+  return count == 1 ? detail::format("{}({})", file, member)
+                    : detail::format("{}({}#{})", file, member, count);
+}
+
 namespace {
 
 constexpr char const* k_split_file = "split it into several files, each with fewer sources";

@@ -5,7 +5,10 @@
 // Threads: no shared state.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/bytes.hpp"
@@ -29,5 +32,28 @@ std::vector<bytes_view> split_containers(bytes_view fatbin);
 ///   above-limit: more than 65,536 modules, or 4 GiB of entries once decompressed; unknown-form: an
 ///   archive inside an archive, or a member that is named as an object and is none.
 std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name);
+
+/// The form that `bytes` begin like, whatever the file is called; nullopt for everything else. The
+/// file may be damaged: its reader finds out.
+std::optional<input_form> recognize(bytes_view bytes);
+
+/// As above. `name` is the file's, for messages.
+/// @throws format_error (stage input) empty-input; unknown-form: names what the file is, the eight
+///   forms, and what to do.
+input_form require_form(bytes_view bytes, std::string_view name);
+
+/// The name of a module: "x.ptx"; "r.o[2]", the second translation unit of an object; "lib.a(b.o)",
+/// a member of an archive; "lib.a(b.o#2)", the second member of that name.
+struct module_name {
+  std::string_view file = {};    ///< "lib.a"
+  std::string_view member = {};  ///< "b.o"; empty where the file is no archive
+  std::string_view count = {};   ///< "2" of "lib.a(b.o#2)"; else empty
+};
+
+/// The parts of `name`, into which they point. A file may have such a name, too: only for messages.
+module_name parse_module_name(std::string_view name) noexcept;
+
+/// The name of a member of the archive `file`, the `count`-th of that name, from 1.
+std::string name_member(std::string_view file, std::string_view member, std::size_t count);
 
 }  // namespace fatlink::detail

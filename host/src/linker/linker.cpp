@@ -8,12 +8,10 @@
 #include <string_view>
 #include <utility>
 
-#include "fatbin/add_digests.hpp"
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/entry_digests.hpp"
+#include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
-#include "fatbin/write_ident.hpp"
 #include "input/bare_entries.hpp"
-#include "input/entry_flags.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/image_functions.hpp"
 #include "linker/kept_symbols.hpp"

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fatbin/layout.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "util/text/format.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/is_connected.hpp"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "input/module_name.hpp"
+#include "input/read_modules.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The finding of a symbol that two modules define, with a remedy for members of archives.
-#include "input/module_name.hpp"
+#include "input/read_modules.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 

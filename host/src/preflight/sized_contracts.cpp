@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

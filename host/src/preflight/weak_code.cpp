@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "fatbin/demangle.hpp"
+#include "fatbin/ident.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/symbol_index.hpp"

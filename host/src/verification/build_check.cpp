@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "fatbin/json_file.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"

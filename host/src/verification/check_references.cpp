@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "fatbin/contract_identity.hpp"
+#include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
 #include "preflight/finding_limit.hpp"
 #include "util/text/format.hpp"

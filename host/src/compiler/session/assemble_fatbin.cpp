@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <span>
 
-#include "fatbin/add_digests.hpp"
+#include "fatbin/entry_digests.hpp"
+#include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
-#include "fatbin/write_ident.hpp"
 #include "input/bare_entries.hpp"
-#include "input/cubin_module.hpp"
-#include "input/entry_flags.hpp"
 #include "util/bytes/sha256.hpp"
 
 namespace fatlink::detail {
