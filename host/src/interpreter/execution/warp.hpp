@@ -83,6 +83,9 @@ struct poll_record {
   std::uint64_t state = 0;  ///< of the group then, see warp::state_digest(); 0: not known
 };
 
+/// Bytes of a text that device code prints, of a conversion and of a call: as CUDA's buffer.
+constexpr std::size_t k_max_text = std::size_t{1} << 20;
+
 class warp {
  public:
   /// Starts the warp's threads at `entry`. `index` is the number of the warp in `block`.
@@ -201,7 +204,7 @@ class warp {
   [[nodiscard]] memory_span local_span_at(std::uint64_t address) const noexcept;
   /// Whether accesses are checked one by one: for races, or reads of uninitialised memory.
   [[nodiscard]] bool checks_accesses() const noexcept { return checks_accesses_; }
-  /// The text at a generic address, up to its NUL.
+  /// The text at a generic address, up to its NUL or k_max_text.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
   /// @throws failure that names the kernel, the thread and the instruction.
   [[noreturn]] void fail(fault kind, std::string const& reason, unsigned lane, operation const& op,

@@ -3,7 +3,6 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cluster.hpp"
 #include "interpreter/execution/describe.hpp"
-#include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
 
