@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/device_heap.hpp"
+#include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/describe.hpp"
 #include "interpreter/execution/lanes.hpp"
 
 namespace fatlink::interpreter {
