@@ -3,12 +3,12 @@
 // before anything runs.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,7 +18,6 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/decode/operation.hpp"
-#include "interpreter/decode/reach.hpp"
 #include "ptx/syntax.hpp"
 #include "ptx/types.hpp"
 #include "util/limits.hpp"
@@ -269,6 +268,19 @@ handler for_bits(decoding const& d, unsigned width, Make const& make)
     default:
       d.refuse();
   }
+}
+
+// Names of features that the reference device does not support, for messages.
+
+/// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
+char const* unsupported_feature(std::string_view name) noexcept;
+
+/// All instructions that belong to an unsupported feature, with the feature.
+std::span<std::pair<std::string_view, char const*> const> unsupported_instructions() noexcept;
+
+inline std::string unsupported(std::string_view feature)
+{
+  return "the reference device does not support " + std::string(feature);
 }
 
 }  // namespace fatlink::interpreter

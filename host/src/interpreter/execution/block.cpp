@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/decode/alignment.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/parallel.hpp"

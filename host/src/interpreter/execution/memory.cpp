@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "interpreter/decode/alignment.hpp"
+#include "interpreter/decode/address_space.hpp"
 
 namespace fatlink::interpreter {
 namespace {

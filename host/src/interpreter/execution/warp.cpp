@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "interpreter/decode/alignment.hpp"
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/block.hpp"
 
 namespace fatlink::interpreter {

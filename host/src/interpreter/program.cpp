@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Programs: parsed and linked modules, whose variables are in the memory of the device.
 #include "interpreter/machine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
-#include <limits>
 
-#include "interpreter/decode/alignment.hpp"
-#include "interpreter/execution/races.hpp"
-#include "interpreter/launch_checks.hpp"
-#include "interpreter/limits.hpp"
+#include "interpreter/decode/address_space.hpp"
+#include "interpreter/decode/decoder.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/syntax_error.hpp"
 #include "util/limits.hpp"
@@ -31,49 +30,6 @@ try {
 }
 
 constexpr unsigned k_no_function = ~0U;
-
-/// The memory of the barrier at which all blocks of a cooperative grid meet, for kernels that may.
-/// Its layout is that of cooperative_groups/details/sync.h: 4 bytes for the size, then the barrier.
-class grid_workspace {
- public:
-  grid_workspace(program const& program, kernel const& kernel) : memory_(program.device_memory())
-  {
-    constexpr std::size_t k_bytes = 64;
-    if (!kernel.is_cooperative()) return;
-    auto const region = memory_->allocate(k_bytes, "the grid's barrier");
-    std::memset(region.data, 0, k_bytes);
-    address_ = region.base;
-  }
-  ~grid_workspace()
-  {
-    if (address_ != 0) memory_->release(address_);
-  }
-  grid_workspace(grid_workspace const&) = delete;
-  grid_workspace& operator=(grid_workspace const&) = delete;
-  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
-
- private:
-  std::shared_ptr<memory> memory_;
-  std::uint64_t address_ = 0;
-};
-
-std::vector<std::byte> packed_arguments(kernel const& kernel,
-                                        std::span<std::span<std::byte const> const> arguments)
-{
-  auto const& slots = kernel.entry->parameters;
-  if (slots.size() != arguments.size())
-    fail_launch(kernel, "takes " + std::to_string(slots.size()) + " arguments, given " +
-                            std::to_string(arguments.size()));
-  std::vector<std::byte> packed(kernel.entry->parameter_bytes);
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (slots[i].size != arguments[i].size())
-      fail_launch(kernel, "argument " + std::to_string(i) + " is of " +
-                              std::to_string(slots[i].size) + " bytes, given " +
-                              std::to_string(arguments[i].size()));
-    std::copy(arguments[i].begin(), arguments[i].end(), packed.begin() + slots[i].offset);
-  }
-  return packed;
-}
 
 }  // namespace
 
@@ -227,43 +183,73 @@ std::uint64_t program::constant_bytes() const noexcept
   return bytes;
 }
 
-std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,
-                     std::span<std::span<std::byte const> const> arguments)
+namespace {
+
+// Initial values of variables. Source: PTX ISA 9.0, "Initializers".
+
+/// What an initialiser takes of an address.
+std::uint64_t masked(syntax::initial_value const& value, std::uint64_t address) noexcept
 {
-  check_shape(kernel, options);
-  grid_workspace const workspace(program, kernel);
-  launch_state state;
-  state.workspace = workspace.address();
-  if (kernel.uses_heap()) state.heap = &program.heap();
-  state.entry = kernel.entry;
-  state.functions = kernel.functions;
-  state.grid = options.grid;
-  state.block = options.block;
-  auto const& size = kernel.entry->launches.cluster;
-  state.is_explicit_cluster = size.count() != 0;
-  if (state.is_explicit_cluster)
-    state.cluster = {static_cast<std::uint32_t>(size.extent[0]),
-                     static_cast<std::uint32_t>(size.extent[1]),
-                     static_cast<std::uint32_t>(size.extent[2])};
-  state.parameters = packed_arguments(kernel, arguments);
-  state.regions = program.device_memory()->snapshot();
-  state.objects = program.device_memory()->textures().snapshot();
-  state.static_shared = kernel.shared_bytes;
-  state.dynamic_shared = options.shared_bytes;
-  state.has_reserved_shared = kernel.uses_reserved_shared();
-  state.budget = options.budget;
-  race_map races;
-  if (options.check_races) state.races = &races;
-  state.checks_initialization = options.check_initialization;
-  state.in_order = options.in_order;
-  std::mutex printing;
-  if (options.print)
-    state.print = [&](std::string_view text) {
-      std::lock_guard const lock(printing);
-      options.print(text);
-    };
-  state.max_resident = max_resident_blocks(kernel, options);
-  return run_blocks(state);
+  auto const bits = (address + static_cast<std::uint64_t>(value.addend)) & value.mask;
+  return bits >> static_cast<unsigned>(std::countr_zero(value.mask));
+}
+
+}  // namespace
+
+void program::initialise(unsigned module, syntax::variable const& variable, std::uint64_t address,
+                         unsigned function)
+{
+  if (variable.initial.empty()) return;
+  auto const& source = modules_.modules[module].name;
+  if (variable.space == space::shared)
+    throw failure(fault::syntax,
+                  source + ": " + variable.name + ": shared memory cannot be initialised", source,
+                  variable.line);
+  auto const region =
+      std::lower_bound(regions_.begin(), regions_.end(), address,
+                       [](auto const& entry, std::uint64_t base) { return entry.base < base; });
+  auto const width = size_of(variable.type);
+  for (std::size_t i = 0; i < variable.initial.size(); ++i) {
+    auto const& value = variable.initial[i];
+    auto bits = value.bits;
+    if (!value.symbol.empty())
+      bits = masked(value, value.variable < 0 ? address_of(module, value.symbol, variable.line)
+                                              : address_of(function, value, variable));
+    std::memcpy(region->data + i * width, &bits, std::min<std::size_t>(width, sizeof bits));
+  }
+}
+
+std::uint64_t program::address_of(unsigned module, std::string const& name, unsigned line)
+{
+  auto const& source = modules_.modules[module].name;
+  auto const entry = modules_.names[module].find(name);
+  if (entry != modules_.names[module].end()) {
+    auto const& meaning = entry->second;
+    if (meaning.kind == entity_kind::variable &&
+        modules_.variables[meaning.index].syntax->space != space::shared)
+      return addresses_.variables[meaning.index];
+    if (meaning.kind == entity_kind::function) {
+      addressed_.push_back(meaning.index);
+      return k_function_window + meaning.index * k_function_stride;
+    }
+  }
+  throw failure(fault::unresolved,
+                source + ": " + name + " is not a function or a variable with a constant address",
+                source, line);
+}
+
+/// Of a variable in the body of `function`.
+std::uint64_t program::address_of(unsigned function, syntax::initial_value const& value,
+                                  syntax::variable const& holder) const
+{
+  auto const index = static_cast<unsigned>(value.variable);
+  if (auto const place = addresses_.inner.find({function, index}); place != addresses_.inner.end())
+    return place->second;
+  auto const& source = modules_.modules[modules_.functions[function].module].name;
+  throw failure(
+      fault::unresolved,
+      source + ": " + value.symbol + " is not a function or a variable with a constant address",
+      source, holder.line);
 }
 
 }  // namespace fatlink::interpreter

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpreter/launch_checks.hpp"
+// Launches, and what they must fit: the device's limits, and those that a kernel states with
+// directives. Source: PTX ISA 9.0, "Performance-Tuning Directives"; the limits of an H200.
+#include "interpreter/machine.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string>
 #include <utility>
 
 #include "interpreter/execution/block.hpp"
@@ -19,6 +23,13 @@ constexpr std::uint64_t k_threads = 2048;             // of a multiprocessor
 constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
 constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
 constexpr std::uint64_t k_cluster_blocks = 8;         // of a cluster, unless an option allows 16
+
+/// @throws failure (launch) naming the kernel.
+[[noreturn]] void fail_launch(kernel const& kernel, std::string const& reason)
+{
+  throw failure(fault::launch, "kernel " + kernel.entry->name + ": " + reason,
+                kernel.entry->source);
+}
 
 std::string text_of(extents const& size)
 {
@@ -82,12 +93,20 @@ std::uint32_t kernel::max_threads() const noexcept
   return static_cast<std::uint32_t>(most);
 }
 
-void fail_launch(kernel const& kernel, std::string const& reason)
+namespace {
+
+/// How many blocks of a launch that fits run at a time: as many as on an H200, as far as threads,
+/// blocks and shared memory limit them.
+std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& options) noexcept
 {
-  throw failure(fault::launch, "kernel " + kernel.entry->name + ": " + reason,
-                kernel.entry->source);
+  auto const threads = (options.block.count() + k_lanes - 1) / k_lanes * k_lanes;
+  auto const shared = std::uint64_t{kernel.shared_bytes} + options.shared_bytes;
+  auto const blocks = std::min(
+      {k_threads / threads, k_blocks, k_shared_bytes / (shared + k_reserved_shared_bytes)});
+  return blocks * k_multiprocessors;
 }
 
+/// @throws failure (launch) the grid, the block, the clusters or the shared memory do not fit.
 void check_shape(kernel const& kernel, launch_options const& options)
 {
   auto const& [grid, block] = std::pair{options.grid, options.block};
@@ -112,13 +131,88 @@ void check_shape(kernel const& kernel, launch_options const& options)
                             " run at a time");
 }
 
-std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& options) noexcept
+/// The memory of the barrier at which all blocks of a cooperative grid meet, for kernels that may.
+/// Its layout is that of cooperative_groups/details/sync.h: 4 bytes for the size, then the barrier.
+class grid_workspace {
+ public:
+  grid_workspace(program const& program, kernel const& kernel) : memory_(program.device_memory())
+  {
+    constexpr std::size_t k_bytes = 64;
+    if (!kernel.is_cooperative()) return;
+    auto const region = memory_->allocate(k_bytes, "the grid's barrier");
+    std::memset(region.data, 0, k_bytes);
+    address_ = region.base;
+  }
+  ~grid_workspace()
+  {
+    if (address_ != 0) memory_->release(address_);
+  }
+  grid_workspace(grid_workspace const&) = delete;
+  grid_workspace& operator=(grid_workspace const&) = delete;
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+
+ private:
+  std::shared_ptr<memory> memory_;
+  std::uint64_t address_ = 0;
+};
+
+std::vector<std::byte> packed_arguments(kernel const& kernel,
+                                        std::span<std::span<std::byte const> const> arguments)
 {
-  auto const threads = (options.block.count() + k_lanes - 1) / k_lanes * k_lanes;
-  auto const shared = std::uint64_t{kernel.shared_bytes} + options.shared_bytes;
-  auto const blocks = std::min(
-      {k_threads / threads, k_blocks, k_shared_bytes / (shared + k_reserved_shared_bytes)});
-  return blocks * k_multiprocessors;
+  auto const& slots = kernel.entry->parameters;
+  if (slots.size() != arguments.size())
+    fail_launch(kernel, "takes " + std::to_string(slots.size()) + " arguments, given " +
+                            std::to_string(arguments.size()));
+  std::vector<std::byte> packed(kernel.entry->parameter_bytes);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i].size != arguments[i].size())
+      fail_launch(kernel, "argument " + std::to_string(i) + " is of " +
+                              std::to_string(slots[i].size) + " bytes, given " +
+                              std::to_string(arguments[i].size()));
+    std::copy(arguments[i].begin(), arguments[i].end(), packed.begin() + slots[i].offset);
+  }
+  return packed;
+}
+
+}  // namespace
+
+std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,
+                     std::span<std::span<std::byte const> const> arguments)
+{
+  check_shape(kernel, options);
+  grid_workspace const workspace(program, kernel);
+  launch_state state;
+  state.workspace = workspace.address();
+  if (kernel.uses_heap()) state.heap = &program.heap();
+  state.entry = kernel.entry;
+  state.functions = kernel.functions;
+  state.grid = options.grid;
+  state.block = options.block;
+  auto const& size = kernel.entry->launches.cluster;
+  state.is_explicit_cluster = size.count() != 0;
+  if (state.is_explicit_cluster)
+    state.cluster = {static_cast<std::uint32_t>(size.extent[0]),
+                     static_cast<std::uint32_t>(size.extent[1]),
+                     static_cast<std::uint32_t>(size.extent[2])};
+  state.parameters = packed_arguments(kernel, arguments);
+  state.regions = program.device_memory()->snapshot();
+  state.objects = program.device_memory()->textures().snapshot();
+  state.static_shared = kernel.shared_bytes;
+  state.dynamic_shared = options.shared_bytes;
+  state.has_reserved_shared = kernel.uses_reserved_shared();
+  state.budget = options.budget;
+  race_map races;
+  if (options.check_races) state.races = &races;
+  state.checks_initialization = options.check_initialization;
+  state.in_order = options.in_order;
+  std::mutex printing;
+  if (options.print)
+    state.print = [&](std::string_view text) {
+      std::lock_guard const lock(printing);
+      options.print(text);
+    };
+  state.max_resident = max_resident_blocks(kernel, options);
+  return run_blocks(state);
 }
 
 }  // namespace fatlink::interpreter
