@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "compiler/contract/installed_contract.hpp"
+#include "compiler/installed_contract.hpp"
 #include "fatlink/target.hpp"
 #include "installed.hpp"
 #include "options.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hints for the macros that define hooks of algorithms.
-#include "compiler/contract/hook_macros.hpp"
+#include "compiler/installed_contract.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/remembered_identity.hpp"
+#include "compiler/compiler_state.hpp"
 
 #include <gmock/gmock.h>
 

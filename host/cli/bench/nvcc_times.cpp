@@ -8,7 +8,7 @@
 
 #include "bench/child_process.hpp"
 #include "bench/median.hpp"
-#include "compiler/contract/installed_contract.hpp"
+#include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatlink/source.hpp"
 #include "toolkit/vendor_library.hpp"

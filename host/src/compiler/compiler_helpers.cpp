@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "compiler/messages/refuse_death.hpp"
+#include "compiler/compile_messages.hpp"
 #include "link_helper/fail_without_helper.hpp"
 #include "toolkit/vendor_library.hpp"
 #include "util/process/stopwatch.hpp"

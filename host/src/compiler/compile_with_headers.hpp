@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One compile of CUDA C++ that looks up headers: how often NVRTC runs for it, and which of its
-// results the cache has. Threads: one at a time.
+// One compile of CUDA C++ that looks up headers: how often NVRTC runs for it, its cache key, which
+// is everything that its fatbin depends on, and which of its results the cache has. Threads: one at
+// a time.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/compiler_helpers.hpp"
-#include "compiler/headers/cuda_headers.hpp"
-#include "compiler/headers/header_files.hpp"
+#include "compiler/header_files.hpp"
+#include "compiler/installed_contract.hpp"
+#include "fatlink/compiler.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
@@ -54,5 +57,25 @@ std::set<std::string> shipped_part(std::set<std::string> record);
 /// How the cache keeps a record.
 cached_link encode_record(std::set<std::string> const& paths);
 std::set<std::string> decode_record(cached_link const& record);
+
+/// The SHA-256 of `text` in hexadecimal.
+std::string digest_of(std::string_view text);
+
+/// What a compile depends on besides its program and its options, and the headers that it looks up
+/// (headers/compile_with_headers.hpp).
+struct compile_conditions {
+  std::string const& compiler;                   ///< its identity (library_file::identity)
+  installed_contract const* contract = nullptr;  ///< null: none
+  std::string nvrtc = {};         ///< that states the types of the contract's hooks, its identity
+  bool allow_unconfined = false;  ///< whether it may run without the sandbox
+};
+
+/// Adds the name, the texts and the options of a program, and the headers in memory.
+void add_program(cache_key& key, program const& subject,
+                 std::map<std::string, std::string> const& headers);
+
+/// Names of files are as the compiler sees them.
+cache_key compile_key(program const& subject, std::map<std::string, std::string> const& headers,
+                      compile_options const& options, compile_conditions const& conditions);
 
 }  // namespace fatlink::detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/headers/compile_with_headers.hpp"
+#include "compiler/compile_with_headers.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -112,7 +112,7 @@ cache_key record_key(cache_key key)
 
 cache_key key_with_state(cache_key key, std::string const& state)
 {
-  return key.add("headers", to_hexadecimal(sha256(std::as_bytes(std::span(state)))));
+  return key.add("headers", digest_of(state));
 }
 
 std::set<std::string> shipped_part(std::set<std::string> record)
@@ -166,6 +166,49 @@ link_cache::result find_or_compile(cache_key const& key, header_files& files, li
   });
   if (found) result.outcome = cache_outcome::hit;
   return result;
+}
+
+namespace {
+
+/// Increased whenever fatlink itself would compile the same source differently.
+constexpr char const* k_compile_format = "4";
+
+}  // namespace
+
+std::string digest_of(std::string_view text)
+{
+  return to_hexadecimal(sha256(std::as_bytes(std::span(text))));
+}
+
+void add_program(cache_key& key, program const& subject,
+                 std::map<std::string, std::string> const& headers)
+{
+  key.add("name", subject.name);
+  key.add("source", digest_of(subject.source));
+  for (auto const& library : subject.headers)
+    key.add("library", library.name + ' ' + digest_of(library.text));
+  for (auto const& [name, text] : headers) key.add("header", name + ' ' + digest_of(text));
+  for (auto const& call : subject.compiles)
+    for (auto const& option : call.options) key.add("option", option);
+}
+
+cache_key compile_key(program const& subject, std::map<std::string, std::string> const& headers,
+                      compile_options const& options, compile_conditions const& conditions)
+{
+  cache_key key;
+  key.add("compile", k_compile_format);
+  add_program(key, subject, headers);
+  for (auto const architecture : options.sass) key.add("sass", architecture.name());
+  if (auto const* contract = conditions.contract) {
+    key.add("contract", contract->title());
+    key.add("package", contract->package);
+    for (auto const& hook : contract->hooks) key.add("hook", hook);
+  }
+  if (!conditions.nvrtc.empty()) key.add("nvrtc", conditions.nvrtc);
+  key.add("compiler", conditions.compiler);
+  // Never served to a compiler that requires the sandbox.
+  if (conditions.allow_unconfined) key.add("sandbox", "not required");
+  return key;
 }
 
 }  // namespace fatlink::detail

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the fatbin of a compiled source: an entry for each form and architecture, with the ident
-// that fatlink_add_fatbin would write, and digests. Threads: no shared state.
+// The fatbin of a compile that succeeded, after all checks of its code: an entry for each form and
+// architecture, with the ident that fatlink_add_fatbin would write, and digests.
+// Threads: no shared state.
 #pragma once
 
 #include <map>
 #include <string>
 #include <vector>
 
-#include "compiler/contract/installed_contract.hpp"
+#include "compiler/check_hooks.hpp"
+#include "compiler/compile_inputs.hpp"
+#include "compiler/installed_contract.hpp"
+#include "fatlink/cache.hpp"
 #include "fatlink/compiler.hpp"
 #include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
+
+/// `products`: of all architectures. `types`: of the contract's hooks. `agreement`: of LLVM IR with
+/// them; `same` where there is nothing to compare. The warnings name files as the compiler does.
+/// @throws compile_error above_limit: the products are larger than 64 MiB; as check_hooks,
+///   check_ir_types, check_libdevice.
+cached_link make_fatbin(std::vector<compile_product> const& products, compile_inputs const& inputs,
+                        hook_types const& types, ir_agreement agreement);
 
 /// What the ident of a compiled fatbin states.
 struct compile_facts {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/contract/check_hooks.hpp"
+#include "compiler/check_hooks.hpp"
 
 #include <algorithm>
 
-#include "compiler/contract/hook_macros.hpp"
-#include "compiler/ir/ir_signature.hpp"
+#include "compiler/installed_contract.hpp"
+#include "compiler/llvm_ir.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 #include "preflight/interface_queries.hpp"

@@ -4,7 +4,9 @@
 //   {"fatlink_contract":1,"contract":"apply_transform","version":1,
 //    "header":"apply_transform/apply_transform.cuh","hooks":["user_transform"],
 //    "package":"fatlink-runtime 0.1.0"}
-// "header" is relative to the .json, and stays below its folder. Threads: no shared state.
+// "header" is relative to the .json, and stays below its folder. Also what is wrong with a use of
+// the macros of <fatlink/typed_hooks.cuh>, which define the hooks of the contracts of algorithms.
+// Threads: no shared state.
 #pragma once
 
 #include <filesystem>
@@ -49,5 +51,18 @@ std::vector<std::string> list_contracts();
 /// The names of installed contracts whose header has the identifier `word`, sorted. Contracts that
 /// cannot be read have none.
 std::vector<std::string> contracts_with(std::string_view word);
+
+/// Of a compile that failed: a macro in `log` that does not exist, or defines a hook of another
+/// contract; or the contract for the size of the type. `contract`: null for none. Empty where the
+/// log has no macro, or nothing is known to be wrong with it.
+std::string macro_hint(std::string_view log, installed_contract const* contract);
+
+/// "keep is a hook of keep_4 and keep_store_4: pass a library with one of them"; empty where
+/// `function` is no hook that a macro defines, or `contract` has it.
+std::string other_contract_hint(std::string_view function, installed_contract const& contract);
+
+/// "FATLINK_COMBINE(type, a, b) { … }", which defines `hook` of `contract`; empty where no macro
+/// does.
+std::string macro_of(std::string_view hook, installed_contract const& contract);
 
 }  // namespace fatlink::detail

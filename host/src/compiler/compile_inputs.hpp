@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one compile compiles: the source, its contract or header, and the headers that it may
-// include. Threads: one at a time.
+// What one compile compiles: the source, its contract or header, the headers that it may include;
+// and its options, checked and turned into those of NVRTC and libNVVM. Sources: NVRTC 13.0,
+// "Supported Compile Options"; libNVVM's nvvm.h. Threads: one at a time.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "compiler/compile_messages.hpp"
 #include "compiler/compiler_helpers.hpp"
-#include "compiler/headers/cuda_headers.hpp"
-#include "compiler/headers/header_files.hpp"
-#include "compiler/messages/compile_subject.hpp"
+#include "compiler/header_files.hpp"
 #include "fatlink/compiler.hpp"
+#include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
 
@@ -51,5 +52,24 @@ class compile_inputs {
 
   std::vector<memory_header> libraries_;  ///< of LLVM IR: libdevice, if it is needed
 };
+
+/// @throws usage_error no architecture, one that is older than CUDA 13 knows or given twice, an
+///   unknown standard, a text that does not define a macro, a header in memory without a name, or
+///   both a contract and a header.
+void check_compile_options(compile_options const& options);
+
+/// @throws usage_error a setting out of range.
+void check_compiler_settings(compiler_settings const& settings);
+
+/// The calls of NVRTC: for each architecture one that makes PTX and assembles it, one that makes
+/// LTO-IR; for each further one of `sass` one that makes a cubin. `headers`: where they are
+/// (header_files::options). `is_minimal`: leaves textures, launches and CUDA's runtime types out,
+/// which halves the time.
+std::vector<compile_call> nvrtc_compiles(compile_options const& options,
+                                         std::vector<std::string> const& headers, bool is_minimal);
+
+/// The calls of libNVVM: for each architecture PTX, then LTO-IR.
+/// @throws usage_error cubins, which libNVVM does not make.
+std::vector<compile_call> nvvm_compiles(compile_options const& options);
 
 }  // namespace fatlink::detail

@@ -2,9 +2,9 @@
 // Whether a compiled source fills or calls the hooks of its contract. Threads: no shared state.
 #pragma once
 
-#include "compiler/contract/contract_hooks.hpp"
-#include "compiler/ir/ir_types.hpp"
-#include "compiler/messages/compile_messages.hpp"
+#include "compiler/compile_messages.hpp"
+#include "compiler/hook_types.hpp"
+#include "compiler/llvm_ir.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink::detail {

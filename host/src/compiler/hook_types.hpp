@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact types of a contract's hooks, from the cache or by a compile of the contract's header.
-// Threads: one at a time for each compiler_helpers.
+// The exact types of a contract's hooks, which its ident states. NVRTC compiles the header with a
+// function for each hook whose parameter is a pointer to the hook, and the type is read from that
+// function's mangled name; the cache keeps the result. Threads: one at a time for each
+// compiler_helpers.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/compiler_helpers.hpp"
-#include "compiler/contract/contract_hooks.hpp"
+#include "compiler/installed_contract.hpp"
 #include "fatlink/compiler.hpp"
+#include "fatlink/ptx_interface.hpp"
+#include "vendor_compiler/program.hpp"
 
 namespace fatlink::detail {
+
+/// What the PTX of that program states.
+struct hook_types {
+  std::map<std::string, std::string> mangled = {};  ///< "user_transform": "FffE"
+  std::vector<ptx_function> declarations = {};      ///< the hooks' widths
+};
 
 /// The types that the header of a contract states, which includes files beside it, those of
 /// data_include_folders(), and CUDA's.
@@ -19,9 +31,10 @@ struct stated_types {
   std::set<std::string> record = {};  ///< the headers that it looks up (header_files)
 };
 
-/// Compiles hook_probe() of `contract` with NVRTC, unless the cache has the types. `helpers` holds
+/// Compiles the header of `contract` with NVRTC, unless the cache has the types. `helpers` holds
 /// no helper before and after it.
-/// @throws file_error (invalid_contract) the header does not compile, or as read_hook_types.
+/// @throws file_error (invalid_contract) the header does not compile, or does not declare a hook as
+///   extern "C".
 /// @throws compile_error, unavailable_error as compiler_helpers::compile.
 stated_types find_hook_types(installed_contract const& contract, compiler_state& state,
                              compiler_helpers& helpers);
