@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by address in linked PTX, and the types of the functions that they reach.
-#include "linker/check_calls.hpp"
+#include "linker/compare_orders.hpp"
 
 #include <gtest/gtest.h>
 

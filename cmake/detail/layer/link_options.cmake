@@ -90,7 +90,7 @@ macro(_fatlink_set_links)
   endif()
 endmacro()
 
-# As host/src/linker/option_effects.cpp.
+# As host/src/linker/link_options.cpp.
 function(_fatlink_check_effects)
   set(lto_only VARIABLES DROP_UNUSED_VARIABLES FTZ PREC_DIV PREC_SQRT FMA LATEST_NVVM NVVM)
   set(cubin_only ALLOW_CALLS MAX_REGISTERS LINE_INFO DEBUG STACK_PROTECTOR PTXAS)

@@ -6,7 +6,6 @@
 #include "error_report.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"
-#include "linker/request_of.hpp"
 #include "preflight/interface_queries.hpp"
 #include "resources_report.hpp"
 

@@ -6,7 +6,7 @@
 #include "c_interface/struct_size.hpp"
 #include "c_interface/tool_settings.hpp"
 #include "fatlink/preflight.hpp"
-#include "linker/request_of.hpp"
+#include "linker/check_arguments.hpp"
 
 namespace fatlink::c {
 namespace {

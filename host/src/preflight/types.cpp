@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs whose types preflight cannot read: LTO-IR without PTX of the same architecture. The link
-// checks them (linker/check_opaque_types.hpp) against what the other inputs state.
+// checks them (linker/check_opaque_inputs.hpp) against what the other inputs state.
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -1,11 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/witness_ptx.hpp"
+#include "linker/check_links.hpp"
 
 #include <fmt/ranges.h>
 
+#include <utility>
+
+#include "fatlink/preflight.hpp"
+#include "linker/nvjitlink_options.hpp"
+#include "nvjitlink/link_input.hpp"
+#include "nvjitlink/log.hpp"
+#include "preflight/linked_entry.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
+
+ptx_interface read_linked_interface(std::string_view linked, std::string_view name)
+{
+  std::string ptx;
+  for (auto end = linked.find("\n.func"); end != std::string_view::npos;
+       end = linked.find("\n.func")) {
+    ptx.append(linked.substr(0, end + 1)).append(".visible ");
+    linked.remove_prefix(end + 1);
+  }
+  return read_ptx_interface(ptx.append(linked), name);
+}
+
+std::vector<std::string> check_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options)
+{
+  link_options check{.target = options.target, .mode = options.mode};
+  check.driver_cache = false;  // a link from the driver's cache reports nothing
+  return nvjitlink_options(inputs, check);
+}
+
+std::string unoptimized_link(std::vector<fatbin const*> const& inputs, link_options const& options,
+                             std::vector<std::string> texts, link_function const& link)
+{
+  texts.insert(texts.end(), {"-O0", "-ptx"});
+  std::vector<link_input> parts;
+  for (auto const* input : inputs)
+    if (auto const& entry = *linked_entry(*input, choice_of(options));
+        entry.kind == entry_kind::ltoir)
+      parts.push_back(link_input::write(*input, entry));
+  auto const product = link(parts, texts, image_kind::ptx);
+  return {reinterpret_cast<char const*>(product.bytes.data()), product.bytes.size()};
+}
+
+ptx_interface read_reachable(fatbin const& input, link_options const& options,
+                             std::vector<std::string> texts, link_function const& link)
+{
+  return read_linked_interface(unoptimized_link({&input}, options, std::move(texts), link),
+                               input.name());
+}
+
 namespace {
 
 /// ".param .align 8 .b8 p0[16]"
@@ -84,6 +131,41 @@ std::string write_witness(std::vector<stated_function> const& functions,
   for (auto const& stated : variables) text += write_use(stated.variable);
   for (auto const& stated : functions) text += write_call(stated.function);
   return text + "ret;\n}\n";
+}
+
+namespace {
+
+constexpr char const* k_witness_name = "the types that the other inputs state";
+
+witness_observation read_log(std::string const& log)
+{
+  witness_observation result;
+  for (auto const& line : lines_of(log)) {
+    for (auto const* subject : {"Prototype", "Size", "Memory space"})
+      if (auto name = quoted_after(line, std::string(subject) + " doesn't match for '");
+          !name.empty())
+        result.mismatched.insert(std::move(name));
+    if (auto name = quoted_after(line, "Undefined reference to '"); !name.empty())
+      result.undefined.insert(std::move(name));
+  }
+  return result;
+}
+
+}  // namespace
+
+witness_observation observe_witness(fatbin const& input, std::string const& witness,
+                                    link_options const& options,
+                                    std::vector<std::string> const& texts,
+                                    link_function const& link)
+try {
+  (void)link({link_input::write(input, *linked_entry(input, choice_of(options))),
+              link_input::from_ptx(witness, k_witness_target, k_witness_name)},
+             texts, image_kind::cubin);
+  return {};
+} catch (link_error const& failed) {
+  auto result = read_log(failed.details().log);
+  if (result.mismatched.empty() && result.undefined.empty()) throw;
+  return result;
 }
 
 }  // namespace fatlink::detail
