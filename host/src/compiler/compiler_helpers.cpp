@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "compiler/compile_messages.hpp"
-#include "link_helper/fail_without_helper.hpp"
+#include "link_helper/find_link_helper.hpp"
 #include "toolkit/vendor_library.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"

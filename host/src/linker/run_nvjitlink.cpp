@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "link_helper/idle_time.hpp"
+#include "link_helper/protocol.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/check_opaque_inputs.hpp"
 #include "linker/compare_orders.hpp"
