@@ -27,7 +27,7 @@ set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler dev
 set(FATLINK_PROGRAM_GROUPS verbs run tools)
 set(_group_base "src/([^/]+$|util/)")
 set(_group_forms "src/(cubin|fatbin|input)/")
-set(_group_vendor "src/(toolkit|nvjitlink|vendor_compiler|link_helper)/")
+set(_group_vendor "src/(vendor|link_helper)/")
 set(_group_live "src/(catalogue|cluster|live)/")
 set(_group_machine "src/interpreter/[^/]+$")
 set(_group_decode "src/interpreter/decode/")

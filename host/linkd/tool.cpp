@@ -15,8 +15,8 @@
 #include "fatlink/nvjitlink.hpp"
 #include "file_calls.hpp"
 #include "util/process/stopwatch.hpp"
-#include "vendor_compiler/compile_with_nvrtc.hpp"
-#include "vendor_compiler/compile_with_nvvm.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
 
 namespace fatlink {
 namespace {

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <string>
 
-#include "nvjitlink/link_input.hpp"
+#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 

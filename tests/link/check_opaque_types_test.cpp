@@ -12,7 +12,7 @@
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 #include "shipped_links.hpp"
-#include "vendor_compiler/nvrtc.hpp"
+#include "vendor/nvrtc.hpp"
 
 using namespace fatlink;
 using fixtures::lto;

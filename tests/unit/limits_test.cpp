@@ -10,7 +10,7 @@
 #include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
 #include "interpreter/machine.hpp"
-#include "nvjitlink/link_input.hpp"
+#include "vendor/link_in_process.hpp"
 #include "preflight/interface_queries.hpp"
 #include "ptx/parser.hpp"
 #include "test_scale.hpp"

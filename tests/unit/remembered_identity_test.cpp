@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fixtures.hpp"
-#include "nvjitlink/nvjitlink_library.hpp"
+#include "vendor/nvjitlink.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

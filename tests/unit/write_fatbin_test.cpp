@@ -8,7 +8,7 @@
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "form_inputs.hpp"
-#include "nvjitlink/link_input.hpp"
+#include "vendor/link_in_process.hpp"
 #include "util/bytes/sha256.hpp"
 
 using namespace fatlink;

@@ -11,7 +11,7 @@
 #include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatlink/source.hpp"
-#include "toolkit/vendor_library.hpp"
+#include "vendor/vendor_library.hpp"
 #include "util/process/environment.hpp"
 
 namespace fatlink::cli {

@@ -11,9 +11,9 @@
 #include "doctor/candidates.hpp"
 #include "fatlink/compiler.hpp"
 #include "fatlink/library_file.hpp"
-#include "toolkit/vendor_library.hpp"
-#include "vendor_compiler/nvrtc.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {
 namespace {

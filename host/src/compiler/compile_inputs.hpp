@@ -13,7 +13,7 @@
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/header_files.hpp"
 #include "fatlink/compiler.hpp"
-#include "vendor_compiler/program.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 

@@ -14,7 +14,7 @@
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
-#include "vendor_compiler/program.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -45,7 +45,7 @@ std::string file_of(std::string_view name, compile_subject const& subject)
 }
 
 /// The lines of `text`, without their ends; they point into it.
-std::vector<std::string_view> lines_of(std::string_view text)
+std::vector<std::string_view> split_lines(std::string_view text)
 {
   std::vector<std::string_view> lines;
   while (!text.empty()) {
@@ -88,7 +88,7 @@ namespace {
 /// "src/half.cu:3" of the catastrophic error of a log; of line 0, which the host states, the file.
 std::string place_of_catastrophe(std::string_view log, compile_subject const& subject)
 {
-  for (auto const line : lines_of(log)) {
+  for (auto const line : split_lines(log)) {
     auto const parts = split(line);
     if (!parts || catastrophe_of(line).empty()) continue;
     auto const file = file_of(parts->name, subject);
@@ -101,7 +101,7 @@ std::string place_of_catastrophe(std::string_view log, compile_subject const& su
 std::string with_header_files(std::string_view log, compile_subject const& subject)
 {
   std::string text;
-  for (auto line : lines_of(log)) {
+  for (auto line : split_lines(log)) {
     if (auto const parts = split(line))
       if (auto const header = subject.header_files.find(std::string(parts->name));
           header != subject.header_files.end()) {
@@ -118,7 +118,7 @@ std::string with_header_files(std::string_view log, compile_subject const& subje
 
 std::string missing_header_of(std::string_view log)
 {
-  for (auto const line : lines_of(log))
+  for (auto const line : split_lines(log))
     for (std::string_view const mark :
          {"could not open source file \"", "cannot open source file \""})
       if (auto const text = catastrophe_of(line); text.starts_with(mark)) {
@@ -269,7 +269,7 @@ std::string shortened(std::string line)
 /// The first line of `log` that states an error: "half.cu(3): error: …"; empty if there is none.
 std::string first_compile_error(std::string_view log)
 {
-  for (auto const line : lines_of(log))
+  for (auto const line : split_lines(log))
     if (is_error(line)) return std::string(line);
   return std::string(log.substr(0, log.find('\n')));
 }
@@ -348,7 +348,7 @@ std::string assembly_hint(compile_product const& product)
   auto const* const digits = product.log.data() + start + k_mark.size();
   (void)std::from_chars(digits, product.log.data() + product.log.size(), number);
   auto const lines =
-      lines_of({reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
+      split_lines({reinterpret_cast<char const*>(product.ptx.data()), product.ptx.size()});
   if (number == 0 || number > lines.size()) return {};
   return detail::format("correct the asm statement; line {} of the PTX is: {}", number,
                         printable(lines[number - 1]));
@@ -375,7 +375,7 @@ bool is_unknown_architecture(compile_product const& product)
 bool is_out_of_memory(compile_product const& product)
 {
   if (product.code.ends_with("_ERROR_OUT_OF_MEMORY")) return true;
-  return std::ranges::any_of(lines_of(product.log), [](std::string_view line) {
+  return std::ranges::any_of(split_lines(product.log), [](std::string_view line) {
     return catastrophe_of(line) == "out of memory" ||
            line.starts_with("LLVM ERROR: out of memory") ||
            (line.starts_with("ptxas ") && line.ends_with("Memory allocation failure"));
@@ -388,7 +388,7 @@ std::vector<std::string> compile_warnings(std::vector<compile_product> const& pr
   std::set<std::string, std::less<>> known;
   std::size_t left_out = 0;
   for (auto const& product : products)
-    for (auto const line : lines_of(product.log)) {
+    for (auto const line : split_lines(product.log)) {
       if (!is_warning(line) || !known.emplace(line).second) continue;
       if (warnings.size() < k_most_warnings)
         warnings.push_back(shortened(std::string(line)));

@@ -22,7 +22,7 @@
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
-#include "vendor_compiler/nvrtc.hpp"
+#include "vendor/nvrtc.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "compiler/compile_messages.hpp"
 #include "link_helper/find_link_helper.hpp"
-#include "toolkit/vendor_library.hpp"
+#include "vendor/vendor_library.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "vendor_compiler/nvrtc.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {
 

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "toolkit/library_identity.hpp"
+#include "vendor/vendor_library.hpp"
 #include "util/text/format.hpp"
-#include "vendor_compiler/nvrtc.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
 #include "wording.hpp"
 
 namespace fatlink::detail {

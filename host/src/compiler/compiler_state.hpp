@@ -12,7 +12,7 @@
 #include "fatlink/compiler.hpp"
 #include "fatlink/library_file.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "toolkit/vendor_library.hpp"
+#include "vendor/vendor_library.hpp"
 #include "util/process/fork_guard.hpp"
 
 namespace fatlink::detail {

@@ -10,7 +10,7 @@
 
 #include "compiler/compiler_state.hpp"
 #include "fatlink/source.hpp"
-#include "toolkit/vendor_library.hpp"
+#include "vendor/vendor_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/files/path_lookup.hpp"

@@ -14,7 +14,7 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/compiler.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "vendor_compiler/program.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 

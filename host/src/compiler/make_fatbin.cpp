@@ -14,7 +14,7 @@
 #include "input/entry_flags.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {
 namespace {

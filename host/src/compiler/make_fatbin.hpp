@@ -13,7 +13,7 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/compiler.hpp"
-#include "vendor_compiler/program.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 

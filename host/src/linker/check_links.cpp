@@ -7,8 +7,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "linker/nvjitlink_options.hpp"
-#include "nvjitlink/link_input.hpp"
-#include "nvjitlink/log.hpp"
+#include "vendor/link_in_process.hpp"
 #include "preflight/linked_entry.hpp"
 #include "util/text/format.hpp"
 

@@ -21,7 +21,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/target.hpp"
-#include "nvjitlink/link_in_process.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 

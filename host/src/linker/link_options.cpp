@@ -10,7 +10,7 @@
 
 #include "fatlink/error.hpp"
 #include "linker/link_options.hpp"
-#include "nvjitlink/log.hpp"
+#include "vendor/link_in_process.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"

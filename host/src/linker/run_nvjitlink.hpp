@@ -13,7 +13,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "nvjitlink/link_in_process.hpp"
+#include "vendor/link_in_process.hpp"
 #include "util/process/fork_guard.hpp"
 
 namespace fatlink::detail {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvjitlink/process_end_guard.hpp"
+#include "vendor/process_end_guard.hpp"
 
 #include <unistd.h>
 

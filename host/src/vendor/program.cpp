@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor_compiler/program.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvJitLink's functions as pointers, looked up at run time, with the types of nvJitLink.h. That
-// header binds names with a version (__nvJitLinkCreate_13_0); fatlink works with every 13.x.
+// nvJitLink as one of the vendor's libraries, and its functions as pointers, looked up at run time,
+// with the types of nvJitLink.h. That header binds names with a version (__nvJitLinkCreate_13_0);
+// fatlink works with every 13.x. Threads: safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "fatlink/nvjitlink.hpp"
+#include "vendor/vendor_library.hpp"
+
+namespace fatlink::detail {
+
+/// How nvJitLink is searched and recognized.
+vendor_library const& nvjitlink_library();
+
+/// library_identity() of nvJitLink.
+inline std::optional<std::string> nvjitlink_identity(std::string const& path)
+{
+  return library_identity(path, nvjitlink_library());
+}
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 

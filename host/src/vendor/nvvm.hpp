@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // libNVVM, the vendor's compiler of LLVM IR, opened at run time: nothing links to it. Searched as
-// vendor_library.hpp states, $FATLINK_LIBNVVM first. Threads: safe.
+// vendor_library.hpp states, $FATLINK_LIBNVVM first. It compiles in the process that calls this,
+// which should be the helper: damaged IR can crash it. Threads: safe.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "vendor_compiler/opened_compiler.hpp"
+#include "vendor/program.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 
@@ -53,5 +55,12 @@ class nvvm : public opened_compiler<nvvm> {
 
   nvvm_functions functions_ = {};
 };
+
+/// Verifies `subject`, text or bitcode, and compiles it once for each of its option lists; stops at
+/// the first that fails: the last product has its code and log. Its headers are bitcode libraries
+/// (libdevice), added lazily: functions that nothing calls are left out; names that end in .ll are
+/// modules of the same program. A product has LTO-IR if
+/// its options have -gen-lto, otherwise PTX.
+std::vector<compile_product> compile_with_nvvm(nvvm const& compiler, program const& subject);
 
 }  // namespace fatlink::detail

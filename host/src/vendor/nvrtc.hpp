@@ -2,8 +2,9 @@
 // NVRTC, the vendor's compiler of CUDA C++, opened at run time: nothing links to it. It is one
 // library and a second one beside it, libnvrtc-builtins.so.13.N, that it opens at the first
 // compile, by its name: NVRTC 13.0 finds it only in the loader's folders, so fatlink opens it
-// before. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. Threads: safe; compiles of
-// one process run one after the other inside of NVRTC.
+// before. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. It compiles in the process
+// that calls this, which should be the helper: sources can make it use all memory, never end, or
+// crash. Threads: safe; compiles of one process run one after the other inside of NVRTC.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +14,8 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "toolkit/library_identity.hpp"
-#include "vendor_compiler/opened_compiler.hpp"
+#include "vendor/program.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 
@@ -67,5 +68,19 @@ class nvrtc : public opened_compiler<nvrtc> {
 
   nvrtc_functions functions_ = {};
 };
+
+/// Compiles `subject` once for each of its option lists, and stops at the first that fails: the
+/// last product has its code and log. Other headers than those of `subject`, which come first, are
+/// read from the folders that the options name.
+std::vector<compile_product> compile_with_nvrtc(nvrtc const& compiler, program const& subject);
+
+/// Unpacks the headers of CUDA and CCCL that NVRTC brings from 13.3 on (21 MB) to `folder`, unless
+/// they are there; other processes that do so wait.
+/// @throws unavailable_error it brings none, or cannot write there.
+void install_headers(nvrtc const& compiler, std::string const& folder);
+
+/// Compiles a line of code, so that NVRTC opens all files that it ever opens. Call it before the
+/// process is confined. @throws unavailable_error NVRTC cannot compile: its builtins are missing.
+void warm_up(nvrtc const& compiler);
 
 }  // namespace fatlink::detail
