@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "vendor/vendor_library.hpp"
 #include "util/files/shared_library.hpp"
+#include "vendor/vendor_library.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

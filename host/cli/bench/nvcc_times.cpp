@@ -11,8 +11,8 @@
 #include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatlink/source.hpp"
-#include "vendor/vendor_library.hpp"
 #include "util/process/environment.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "doctor/candidates.hpp"
 #include "fatlink/compiler.hpp"
 #include "fatlink/library_file.hpp"
-#include "vendor/vendor_library.hpp"
 #include "vendor/nvrtc.hpp"
 #include "vendor/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::cli {
 namespace {

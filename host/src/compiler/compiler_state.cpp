@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "vendor/vendor_library.hpp"
 #include "util/text/format.hpp"
 #include "vendor/nvrtc.hpp"
 #include "vendor/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
 #include "wording.hpp"
 
 namespace fatlink::detail {

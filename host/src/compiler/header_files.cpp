@@ -10,12 +10,12 @@
 
 #include "compiler/compiler_state.hpp"
 #include "fatlink/source.hpp"
-#include "vendor/vendor_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 namespace {

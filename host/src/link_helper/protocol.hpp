@@ -37,8 +37,8 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/image.hpp"
-#include "vendor/link_in_process.hpp"
 #include "util/text/sequence.hpp"
+#include "vendor/link_in_process.hpp"
 #include "vendor/program.hpp"
 
 namespace fatlink::detail {

@@ -7,9 +7,9 @@
 
 #include "fatlink/preflight.hpp"
 #include "linker/nvjitlink_options.hpp"
-#include "vendor/link_in_process.hpp"
 #include "preflight/linked_entry.hpp"
 #include "util/text/format.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 

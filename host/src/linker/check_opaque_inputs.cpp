@@ -10,10 +10,10 @@
 
 #include "linker/check_links.hpp"
 #include "linker/image_functions.hpp"
-#include "vendor/link_in_process.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "fatlink/error.hpp"
 #include "linker/link_options.hpp"
-#include "vendor/link_in_process.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink {
 namespace {

@@ -18,14 +18,14 @@
 #include "linker/compare_orders.hpp"
 #include "linker/link_options.hpp"
 #include "linker/nvjitlink_options.hpp"
-#include "vendor/nvjitlink.hpp"
-#include "vendor/process_end_guard.hpp"
 #include "preflight/linked_entry.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
+#include "vendor/nvjitlink.hpp"
+#include "vendor/process_end_guard.hpp"
 #include "wording.hpp"
 
 namespace fatlink::detail {

@@ -13,8 +13,8 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "vendor/link_in_process.hpp"
 #include "util/process/fork_guard.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 
