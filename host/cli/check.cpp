@@ -25,10 +25,9 @@
 #include "option_flags.hpp"
 #include "options.hpp"
 #include "plan_checks.hpp"
-#include "preflight/default_hooks.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/interface_queries.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
 #include "targets.hpp"
 #include "verbs.hpp"
 

@@ -13,7 +13,7 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "run/bind_plan.hpp"
 #include "verification/check_references.hpp"
 

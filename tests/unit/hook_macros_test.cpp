@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "preflight/sized_contracts.hpp"
+#include "preflight/contracts.hpp"
 
 using namespace fatlink::detail;
 

@@ -11,7 +11,7 @@
 #include "fixtures.hpp"
 #include "interpreter/machine.hpp"
 #include "nvjitlink/link_input.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "ptx/parser.hpp"
 #include "test_scale.hpp"
 

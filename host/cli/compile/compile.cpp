@@ -16,7 +16,7 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "plan_checks.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"

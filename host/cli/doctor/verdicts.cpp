@@ -7,8 +7,8 @@
 
 #include "doctor/compiler_check.hpp"
 #include "doctor/helper_check.hpp"
-#include "preflight/ltoir_versions.hpp"
 #include "preflight/rules.hpp"
+#include "preflight/versions.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/resources.hpp"
 #include "inspect/plan_report.hpp"
-#include "preflight/double_arithmetic.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/rules.hpp"
 #include "reference_report.hpp"
 #include "resources_report.hpp"
 

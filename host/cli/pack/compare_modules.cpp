@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "fatbin/entry_facts.hpp"
-#include "preflight/function_types.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/symbols.hpp"
+#include "preflight/types.hpp"
 
 namespace fatlink::cli {
 namespace {

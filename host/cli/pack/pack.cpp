@@ -16,7 +16,7 @@
 #include "options.hpp"
 #include "pack/pack_fatbins.hpp"
 #include "pack/packed_sidecar.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 

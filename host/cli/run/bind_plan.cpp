@@ -17,7 +17,7 @@
 #include "plan/bind_types.hpp"
 #include "plan/check_hooks.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "verification/stated_hooks.hpp"
 
 namespace fatlink::cli {

@@ -17,7 +17,7 @@
 #include "input/module_name.hpp"
 #include "input/stated_digest.hpp"
 #include "installed.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/request_of.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "resources_report.hpp"
 
 namespace fatlink::cli {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "catalogue/call_index.hpp"
 
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::detail {
 

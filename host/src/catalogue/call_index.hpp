@@ -10,7 +10,7 @@
 
 #include "fatlink/fatbin.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::detail {
 

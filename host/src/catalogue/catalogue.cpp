@@ -8,7 +8,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "catalogue/call_index.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/nearest.hpp"
 
 namespace fatlink::detail {

@@ -7,7 +7,7 @@
 
 #include "catalogue/call_index.hpp"
 #include "catalogue/open_hooks.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

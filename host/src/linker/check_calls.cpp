@@ -5,9 +5,9 @@
 #include <map>
 
 #include "linker/reachable_functions.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/interface_queries.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
 #include "ptx/lexer.hpp"
 #include "ptx/name_set.hpp"
 #include "util/limits.hpp"

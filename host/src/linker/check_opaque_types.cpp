@@ -8,7 +8,7 @@
 #include "linker/observe_witness.hpp"
 #include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 

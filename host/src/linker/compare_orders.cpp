@@ -8,8 +8,8 @@
 
 #include "linker/check_calls.hpp"
 #include "linker/reachable_functions.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/ptx_code.hpp"
 

@@ -11,7 +11,7 @@
 #include "linker/reachable_functions.hpp"
 #include "linker/witness_ptx.hpp"
 #include "nvjitlink/log.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 
 namespace fatlink::detail {

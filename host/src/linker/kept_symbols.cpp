@@ -3,7 +3,7 @@
 
 #include "linker/image_functions.hpp"
 #include "linker/reachable_functions.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 
 namespace fatlink::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "fatlink/preflight.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

@@ -5,7 +5,7 @@
 
 #include "linker/witness_ptx.hpp"
 #include "nvjitlink/log.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include "fatlink/preflight.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "nvjitlink/link_input.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 
 namespace fatlink::detail {
 

@@ -11,9 +11,9 @@
 #include "fatlink/preflight.hpp"
 #include "linker/image_calls.hpp"
 #include "linker/image_functions.hpp"
-#include "preflight/default_hooks.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

@@ -22,7 +22,7 @@
 #include "linker/request_of.hpp"
 #include "nvjitlink/nvjitlink_library.hpp"
 #include "nvjitlink/process_end_guard.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"

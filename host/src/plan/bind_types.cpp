@@ -11,7 +11,7 @@
 #include "fatlink/error.hpp"
 #include "input/stated_digest.hpp"
 #include "plan/transform_types.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "plan/bind_types.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

@@ -8,7 +8,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "input/stated_digest.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
 

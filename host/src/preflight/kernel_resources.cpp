@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "cubin/cubin.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/name_set.hpp"
 #include "ptx/ptx_code.hpp"

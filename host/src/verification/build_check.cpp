@@ -12,7 +12,7 @@
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/finding_limit.hpp"
+#include "preflight/findings.hpp"
 #include "ptx/name_set.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"

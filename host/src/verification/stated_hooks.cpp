@@ -6,7 +6,7 @@
 
 #include "fatbin/contract_identity.hpp"
 #include "fatlink/error.hpp"
-#include "preflight/finding_limit.hpp"
+#include "preflight/findings.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

@@ -7,7 +7,7 @@
 #include "compiler/ir/ir_signature.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

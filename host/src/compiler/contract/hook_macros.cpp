@@ -5,7 +5,7 @@
 #include <array>
 #include <vector>
 
-#include "preflight/sized_contracts.hpp"
+#include "preflight/contracts.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "preflight/symbol_index.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::detail {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits findings about symbols, of which a module may have 100,000: a report lists at most
-// limits::k_findings of one id, and one more that states how many are not listed.
+// Reports of findings: at most limits::k_findings of one id, and one more that states how many are
+// not listed, because a module may have 100,000 symbols. Threads: no shared state.
 #pragma once
 
 #include <cstddef>
