@@ -9,8 +9,8 @@
 #include "interpreter/execution/races.hpp"
 #include "interpreter/launch_checks.hpp"
 #include "interpreter/limits.hpp"
+#include "ptx/lexer.hpp"
 #include "ptx/parser.hpp"
-#include "ptx/syntax_error.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {

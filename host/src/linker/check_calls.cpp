@@ -9,7 +9,6 @@
 #include "preflight/findings.hpp"
 #include "preflight/symbols.hpp"
 #include "ptx/lexer.hpp"
-#include "ptx/name_set.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "preflight/rules.hpp"
+#include "ptx/lexer.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/syntax.hpp"
-#include "ptx/syntax_error.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::ptx {

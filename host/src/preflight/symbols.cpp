@@ -15,7 +15,7 @@
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/ptx_accesses.hpp"
-#include "ptx/ptx_variables.hpp"
+#include "ptx/ptx_source.hpp"
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"

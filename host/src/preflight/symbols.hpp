@@ -19,9 +19,31 @@
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "preflight/rules.hpp"
-#include "ptx/name_set.hpp"
 
 namespace fatlink::detail {
+
+class name_set {
+ public:
+  name_set() = default;
+  explicit name_set(std::vector<std::string_view> names) : names_(std::move(names))
+  {
+    std::sort(names_.begin(), names_.end());
+  }
+  explicit name_set(std::vector<ptx_function> const& functions)
+  {
+    for (auto const& function : functions) names_.push_back(function.name);
+    std::sort(names_.begin(), names_.end());
+  }
+
+  [[nodiscard]] bool contains(std::string_view name) const
+  {
+    return std::binary_search(names_.begin(), names_.end(), name);
+  }
+  [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
+
+ private:
+  std::vector<std::string_view> names_;
+};
 
 enum class symbol_role { hook, definition, weak_definition, kernel };  // see roles_
 
@@ -97,7 +119,7 @@ class symbol_index {
                      bool is_external);
 
   std::vector<symbol_group> groups_;
-  std::map<std::string_view, std::size_t> positions_;  // no hash table: see name_set.hpp
+  std::map<std::string_view, std::size_t> positions_;  // no hash table: see name_set
 };
 
 /// Whether `group` holds a function definition, weak ones included; kernels are none.

@@ -13,7 +13,7 @@
 #include "fatlink/ptx_interface.hpp"
 #include "plan/check_plan.hpp"
 #include "preflight/findings.hpp"
-#include "ptx/name_set.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/stated_hooks.hpp"

@@ -20,7 +20,6 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/decode/reach.hpp"
 #include "ptx/syntax.hpp"
-#include "ptx/types.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ptx/types.hpp"
+#include "ptx/syntax.hpp"
 
 #include <array>
 
