@@ -11,7 +11,7 @@
 #include "link_helper/idle_time.hpp"
 #include "link_helper/protocol.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 
 namespace fatlink {
 namespace {

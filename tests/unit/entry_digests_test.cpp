@@ -11,7 +11,7 @@
 #include "fatbin/add_digests.hpp"
 #include "fatbin/write_ident.hpp"
 #include "fixtures.hpp"
-#include "util/bytes/base64.hpp"
+#include "util/bytes/encodings.hpp"
 
 using namespace fatlink;
 

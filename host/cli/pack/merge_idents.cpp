@@ -8,7 +8,7 @@
 #include <set>
 
 #include "fatbin/contract_identity.hpp"
-#include "util/bytes/base64.hpp"
+#include "util/bytes/encodings.hpp"
 
 namespace fatlink::cli {
 namespace {

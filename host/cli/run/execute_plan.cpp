@@ -9,9 +9,8 @@
 
 #include "plan/components.hpp"
 #include "plan/output_lengths.hpp"
+#include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
-#include "util/files/unnamed_file.hpp"
-#include "util/files/write_all.hpp"
 #include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
 

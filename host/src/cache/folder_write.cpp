@@ -9,8 +9,7 @@
 
 #include "cache/folder.hpp"
 #include "cache/temporary_file.hpp"
-#include "util/files/temporary_name.hpp"
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 #include "util/process/signal_guard.hpp"
 
 namespace fatlink::cache {

@@ -8,7 +8,7 @@
 #include <charconv>
 #include <thread>
 
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "util/files/temporary_name.hpp"
+#include "util/files/output_file.hpp"
 
 namespace fatlink::cache {
 namespace {

@@ -12,7 +12,7 @@
 #include "fatbin/write_ident.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "util/bytes/base64.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "util/bytes/base64.hpp"
 #include "util/bytes/byte_reader.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"

@@ -8,7 +8,7 @@
 
 #include "fatbin/demangle.hpp"
 #include "fatbin/number_names.hpp"
-#include "util/bytes/base64.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"

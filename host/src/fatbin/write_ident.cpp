@@ -8,8 +8,8 @@
 
 #include "fatbin/layout.hpp"
 #include "fatlink/fatbin.hpp"
-#include "util/bytes/base64.hpp"
 #include "util/bytes/byte_reader.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"
 

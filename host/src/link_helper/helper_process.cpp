@@ -18,7 +18,7 @@
 #include <system_error>
 
 #include "link_helper/fail_without_helper.hpp"
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 #include "util/text/format.hpp"
 
 extern char** environ;

@@ -12,7 +12,6 @@
 
 #include "link_helper/fail_without_helper.hpp"
 #include "util/process/cancel_check.hpp"
-#include "util/process/cancellation.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

@@ -24,7 +24,7 @@
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
-#include "util/process/cancellation.hpp"
+#include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
 
