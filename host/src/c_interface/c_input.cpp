@@ -3,7 +3,6 @@
 
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/text_copy.hpp"
 #include "fatlink/catalogue.hpp"
 #include "util/bytes/sha256.hpp"
 
