@@ -1,16 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
+// Watches the files of a live module or live plan, and hands out each version of them once.
 #include "fatlink/watch.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "live/background_thread.hpp"
+#include "live/watch/complete_file.hpp"
 #include "live/watch/file_watch.hpp"
 #include "live/watch/stable_reader.hpp"
-#include "live/watch/version_identity.hpp"
 #include "util/text/format.hpp"
+
+namespace fatlink::detail {
+
+/// What tells one version of watched files from another. Threads: no shared state.
+class version_identity {
+ public:
+  version_identity() = default;
+  /// Of files with any sidecars.
+  explicit version_identity(std::vector<input> const& inputs);
+  explicit version_identity(std::vector<complete_file> const& files);
+
+  /// Whether `files` is the version.
+  [[nodiscard]] bool is(std::vector<complete_file> const& files) const;
+
+ private:
+  struct file {
+    digest256 digest = {};
+    std::optional<std::string> sidecar = {};  ///< nothing: any
+  };
+  std::vector<file> files_ = {};
+};
+
+version_identity::version_identity(std::vector<input> const& inputs)
+{
+  for (auto const& code : inputs) files_.push_back({.digest = code.digest()});
+}
+
+version_identity::version_identity(std::vector<complete_file> const& files)
+{
+  for (auto const& each : files) files_.push_back({each.code.digest(), each.sidecar});
+}
+
+bool version_identity::is(std::vector<complete_file> const& files) const
+{
+  return std::ranges::equal(files_, files, [](file const& known, complete_file const& current) {
+    return known.digest == current.code.digest() &&
+           (!known.sidecar || *known.sidecar == current.sidecar);
+  });
+}
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

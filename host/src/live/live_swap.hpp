@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Swaps of a live module or a live plan: link, load, verify, publish, in one or two tiers. A
+// Swaps of a live module or a live plan: read, link, load, verify, publish, in one or two tiers. A
 // swap_request states what is loaded; support_callers adds what callers hold to a new version.
-// Threads: safe; swaps are made one after the other.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,11 +19,48 @@
 #include "fatlink/input.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/live_swap.hpp"
-#include "live/newest_job.hpp"
+#include "fatlink/plan_call.hpp"
+#include "fatlink/prepare.hpp"
+#include "live/background_thread.hpp"
 #include "live/publication.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::detail {
+
+/// Inputs that were read, and how long it took.
+struct read_inputs {
+  std::vector<input> inputs = {};
+  double ms = 0;
+};
+
+/// @throws as input::find.
+[[nodiscard]] read_inputs find_inputs(std::vector<std::string> const& names);
+
+/// The arguments of a bound call, for later versions: their names and values belong to the caller
+/// only until the call is bound. Threads: immutable.
+class kept_arguments {
+ public:
+  explicit kept_arguments(std::span<call_argument const> arguments);
+  kept_arguments(kept_arguments const&) = delete;
+  kept_arguments& operator=(kept_arguments const&) = delete;
+
+  [[nodiscard]] std::span<call_argument const> get() const noexcept { return arguments_; }
+
+ private:
+  std::list<std::string> names_;
+  std::list<std::vector<std::byte>> values_;  ///< those that arguments do not hold themselves
+  std::vector<call_argument> arguments_;
+};
+
+/// A bound call, to be bound to later versions.
+struct kept_call {
+  kept_call(std::span<call_argument const> call_arguments, scratch_memory const& memory)
+      : arguments(call_arguments), scratch(memory)
+  {
+  }
+  kept_arguments arguments;
+  scratch_memory scratch;
+};
 
 /// What a swap links and loads.
 struct swap_request {
@@ -38,6 +77,7 @@ struct swap_request {
 /// Called with the lock of swapper::lock_callers().
 using support_callers = std::function<void(version_content&)>;
 
+/// Links, loads, verifies and publishes. Threads: safe; swaps are made one after the other.
 class swapper {
  public:
   /// @throws usage_error tiers for another mode than lto.
