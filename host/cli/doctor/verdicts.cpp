@@ -8,7 +8,6 @@
 #include "doctor/compiler_check.hpp"
 #include "doctor/helper_check.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/versions.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -98,7 +98,7 @@ class array_exchange {
 ///   malformed.
 bool has_unstated_value(fatlink_argument const* arguments, std::size_t count);
 
-/// Refers to names and values of the caller.
+/// Refers to names and values of the caller. Up to k_inline_arguments take no memory of the heap.
 class argument_list {
  public:
   /// `plan`: for values whose type is not stated; null if there are none.

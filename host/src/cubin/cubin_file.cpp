@@ -83,6 +83,19 @@ void check_names(bytes_view names, std::uint64_t offset)
     throw elf_error{offset, "a table of names does not end with a NUL"};
 }
 
+/// Whether the section is the code of a function.
+bool is_code(elf_section const& section)
+{
+  return section.type == SHT_PROGBITS && (section.flags & SHF_EXECINSTR) != 0;
+}
+
+/// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
+/// ones are its registers.
+std::uint32_t function_of(elf_section const& section)
+{
+  return section.info & 0xFFFFFFU;
+}
+
 class section_check {
  public:
   explicit section_check(cubin_file const& file)
@@ -619,15 +632,9 @@ bool has_bytes(elf_section const& section)
   }
 }
 
-bool is_code(elf_section const& section)
-{
-  return section.type == SHT_PROGBITS && (section.flags & SHF_EXECINSTR) != 0;
-}
+namespace {
 
-std::uint32_t function_of(elf_section const& section)
-{
-  return section.info & 0xFFFFFFU;
-}
+}  // namespace
 
 cubin_file::cubin_file(bytes_view bytes)
     : elf_(open(bytes)),

@@ -59,11 +59,6 @@ constexpr std::uint8_t k_abi = 0x41;
 
 /// Whether the section has bytes in the file.
 bool has_bytes(elf_section const& section);
-/// Whether the section is the code of a function.
-bool is_code(elf_section const& section);
-/// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
-/// ones are its registers.
-std::uint32_t function_of(elf_section const& section);
 
 /// The cubin is above one of fatlink's limits.
 struct cubin_above_limit {

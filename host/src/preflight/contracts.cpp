@@ -54,6 +54,9 @@ std::string describe_elements(ident const& stated)
              : detail::format("{} bytes ({})", bytes, stated.elements.begin()->second.type);
 }
 
+namespace {
+
+/// The remedy for a library in `file` and a transform, of contracts that differ in size.
 std::string size_hint(std::string const& file, ident const& library, ident const& transform)
 {
   auto const name = library_of_size(file, transform.contract);
@@ -62,8 +65,6 @@ std::string size_hint(std::string const& file, ident const& library, ident const
                         name.empty() ? ", with " + contract_of(transform) : ": " + name,
                         contract_of(library));
 }
-
-namespace {
 
 constexpr char const* k_runtime_package = "fatlink-runtime";
 

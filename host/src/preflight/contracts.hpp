@@ -30,7 +30,4 @@ std::string library_of_size(std::string const& file, std::string_view contract);
 /// "8 bytes (best)", the elements of a contract with a size; "8 bytes" where no type is recorded.
 std::string describe_elements(ident const& stated);
 
-/// The remedy for a library in `file` and a transform, of contracts that differ in size.
-std::string size_hint(std::string const& file, ident const& library, ident const& transform);
-
 }  // namespace fatlink::detail

@@ -146,6 +146,8 @@ void check_weak_code(preflight_inputs const& inputs, symbol_index const& symbols
 
 /// 13.0 for "13.0.88"; nothing for other text.
 std::optional<toolkit_version> parse_toolkit_version(std::string_view text) noexcept;
+/// The newest toolkit that fatlink was tested with.
+toolkit_version newest_known_toolkit() noexcept;
 /// target-too-new, toolkit-too-new, toolkit-major; nothing without `request.linker`.
 void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);

@@ -114,15 +114,22 @@ void symbol_index::add_variables(preflight_input const& input,
   }
 }
 
+namespace {
+
+/// Whether `group` holds a function definition, weak ones included; kernels are none.
 bool is_function_defined(symbol_group const& group)
 {
   return group.has(symbol_role::definition) || group.has(symbol_role::weak_definition);
 }
 
+/// Whether neither PTX nor SASS describes an input: LTO-IR shows no symbols, so it may define any
+/// name.
 bool any_lacks_interface(preflight_inputs const& inputs)
 {
   return std::any_of(inputs.begin(), inputs.end(), lacks_interface);
 }
+
+}  // namespace
 
 bool is_connected(symbol_index const& symbols, preflight_input const& input)
 {

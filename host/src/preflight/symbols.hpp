@@ -122,13 +122,6 @@ class symbol_index {
   std::map<std::string_view, std::size_t> positions_;  // no hash table: see name_set
 };
 
-/// Whether `group` holds a function definition, weak ones included; kernels are none.
-bool is_function_defined(symbol_group const& group);
-
-/// Whether neither PTX nor SASS describes an input: LTO-IR shows no symbols, so it may define any
-/// name.
-bool any_lacks_interface(preflight_inputs const& inputs);
-
 /// All modules of `inputs`, in order.
 inline std::vector<fatbin> modules_of(std::span<input const> inputs)
 {

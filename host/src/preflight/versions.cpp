@@ -1,22 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Versions: whether nvJitLink reads what the toolkits of the inputs wrote. Measured with CUDA 12.9
 // and 13.0 to 13.5: nvJitLink reads LTO-IR of its own major version, up to the versions that its
-// own toolkit writes (versions.hpp), and PTX up to the version of its own toolkit.
+// own toolkit writes, and PTX up to the version of its own toolkit.
 // tests/cli/test_check.py compares 12.9, 13.0 and 13.5 with each other.
-#include "preflight/versions.hpp"
-
+//
+// Which nvJitLink reads LTO-IR, by the versions in its header. Each toolkit writes its own versions
+// of the container and of NVVM IR, and both only rise (measured):
+//
+// toolkit  container  NVVM IR
+// 12.9     1.64       2.93
+// 13.0     1.65       2.98
+// 13.1     1.66       2.107
+// 13.2     1.66       2.114
+// 13.3     1.67       2.115
+// 13.4     1.67       2.120
+// 13.5     1.67       2.131
+//
+// All write debug metadata 3.2. Raw LTO-IR states the three, a compressed entry of a fatbin the
+// container only.
+//
+// The rule: nvJitLink reads no LTO-IR with a container, NVVM IR or debug metadata version above
+// those of its own toolkit (measured with 13.0: each alone is NVJITLINK_ERROR_OUTDATED_LIBRARY).
+// So versions that the table does not list are still in an order with those that it lists: LTO-IR
+// 1.68 is of a toolkit newer than 13.5, and no nvJitLink up to 13.5 reads it. An nvJitLink newer
+// than the table may read it; nothing is then reported, and nvJitLink decides. A container below
+// 1.64 is of a toolkit older than 12.9, so of another major version than CUDA 13.
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "fatbin/entry_facts.hpp"
+#include "input/ltoir.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
+
+/// The versions that LTO-IR states.
+struct ltoir_versions {
+  ltoir_version container = {};
+  std::optional<ltoir_version> ir = {};              ///< of raw LTO-IR only
+  std::optional<ltoir_version> debug_metadata = {};  ///< of raw LTO-IR only
+};
 
 struct row {
   toolkit_version toolkit;
@@ -58,8 +87,8 @@ bool is_read_by(row const& known, ltoir_versions const& versions)
          (!versions.debug_metadata || *versions.debug_metadata <= k_debug_metadata);
 }
 
-}  // namespace
-
+/// The versions of `entry`, an entry with LTO-IR: those of its payload if it is raw, else that of
+/// the entry's header.
 ltoir_versions versions_of(fatbin_entry const& entry)
 {
   ltoir_versions const stated{.container = {entry.version_major, entry.version_minor}};
@@ -73,13 +102,16 @@ ltoir_versions versions_of(fatbin_entry const& entry)
   }
 }
 
-std::optional<toolkit_version> toolkit_of(ltoir_versions const& versions)
+/// The toolkit with the NVVM IR version; without one in the table, the oldest with the container
+/// version. Nothing if no row has either.
+std::optional<toolkit_version> find_toolkit(ltoir_versions const& versions)
 {
   if (auto const* known = row_of_ir(versions); known != nullptr) return known->toolkit;
   if (auto const* known = row_of_container(versions); known != nullptr) return known->toolkit;
   return {};
 }
 
+/// Whether `find_toolkit(versions)` is certain: newer toolkits do not write the same versions.
 bool is_of_one_toolkit(ltoir_versions const& versions)
 {
   return row_of_ir(versions) != nullptr ||
@@ -88,6 +120,8 @@ bool is_of_one_toolkit(ltoir_versions const& versions)
          }) == 1;
 }
 
+/// The newest toolkit of the table whose nvJitLink is too old for `versions`; nothing if each
+/// reads them.
 std::optional<toolkit_version> newest_too_old(ltoir_versions const& versions)
 {
   auto const position = std::find_if(k_rows.rbegin(), k_rows.rend(), [&](row const& known) {
@@ -96,6 +130,7 @@ std::optional<toolkit_version> newest_too_old(ltoir_versions const& versions)
   return position == k_rows.rend() ? std::nullopt : std::optional(position->toolkit);
 }
 
+/// The toolkit in the row after that of `toolkit`; nothing after the last.
 std::optional<toolkit_version> toolkit_after(toolkit_version toolkit)
 {
   auto const position = std::find_if(k_rows.begin(), k_rows.end(),
@@ -103,17 +138,23 @@ std::optional<toolkit_version> toolkit_after(toolkit_version toolkit)
   return position == k_rows.end() ? std::nullopt : std::optional(position->toolkit);
 }
 
+}  // namespace
+
 toolkit_version newest_known_toolkit() noexcept
 {
   return k_rows.back().toolkit;
 }
 
+namespace {
+
+/// The oldest toolkit of the table, if the container version is below its; else nothing.
 std::optional<toolkit_version> older_than(ltoir_versions const& versions)
 {
   auto const& oldest = k_rows.front();
   return versions.container < oldest.container ? std::optional(oldest.toolkit) : std::nullopt;
 }
 
+}  // namespace
 }  // namespace fatlink::detail
 
 namespace fatlink {
@@ -232,9 +273,7 @@ finding target_too_new(std::span<fatbin const> inputs, target link_target, toolk
           .message = detail::format("nvJitLink {} does not link for {}{}", to_string(linker),
                                     link_target.name(),
                                     is_known ? "" : ", which this fatlink does not know"),
-          .hint = is_known ? detail::format("install nvJitLink {0} or newer (package "
-                                            "libnvjitlink-{1}-{2})",
-                                            to_string(first), first.major, first.minor)
+          .hint = is_known ? installation({first})
                            : detail::format("install an nvJitLink that links for it, of CUDA {} or "
                                             "newer, or name another target",
                                             to_string(first))};
@@ -251,7 +290,7 @@ finding other_major(fatbin const& input, toolkit_estimate const& toolkit, toolki
           .hint = detail::format("compile it with CUDA {}, or link in ptx mode", linker.major)};
 }
 
-/// `stated`, or what the rule of versions.hpp tells more of the toolkit.
+/// `stated`, or what the rule above tells more of the toolkit.
 std::optional<toolkit_estimate> estimate_by_versions(detail::ltoir_versions const& versions,
                                                      std::optional<toolkit_estimate> const& stated)
 {
@@ -314,7 +353,7 @@ std::optional<toolkit_version> toolkit_of(fatbin_entry const& entry)
   if (auto const ident = entry.ident())
     if (auto const stated = detail::parse_toolkit_version(ident->toolkit)) return stated;
   if (entry.kind == entry_kind::ptx) return of_ptx(entry.version_major, entry.version_minor);
-  if (entry.kind == entry_kind::ltoir) return detail::toolkit_of(detail::versions_of(entry));
+  if (entry.kind == entry_kind::ltoir) return detail::find_toolkit(detail::versions_of(entry));
   return {};
 }
 

@@ -83,8 +83,8 @@ bool apply_umask(int file)
   return mask >= 0 && ::fchmod(file, 0666U & ~static_cast<unsigned>(mask)) == 0;
 }
 
-}  // namespace
-
+/// A descriptor of a new unnamed file in `folder`, open for reading and writing; linkat on
+/// /proc/self/fd can name it. -1 sets errno; some file systems have no unnamed files.
 int open_unnamed(std::filesystem::path const& folder)
 {
   auto const file =
@@ -96,6 +96,8 @@ int open_unnamed(std::filesystem::path const& folder)
   errno = EOPNOTSUPP;
   return -1;
 }
+
+}  // namespace
 
 std::filesystem::path scratch_folder()
 {

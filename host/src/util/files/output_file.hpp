@@ -28,10 +28,6 @@ bool write_all(int file, bytes_view bytes) noexcept;
 /// with closed standard streams, the file would receive what other code prints. -1 sets errno.
 int avoid_standard_streams(int opened) noexcept;
 
-/// A descriptor of a new unnamed file in `folder`, open for reading and writing; linkat on
-/// /proc/self/fd can name it. -1 sets errno; some file systems have no unnamed files.
-int open_unnamed(std::filesystem::path const& folder);
-
 /// $TMPDIR, else /tmp; it need not exist.
 std::filesystem::path scratch_folder();
 
