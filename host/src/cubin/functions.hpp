@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cubin states of its functions: their names, which may share bytes and are therefore limited;
-// attributes; prototypes; and the accesses of local memory in their machine code.
+// What a cubin states of its functions: their names, which may share bytes and are therefore
+// limited; attributes; prototypes; and the accesses of local memory in their machine code.
 //
 // Attributes are in sections of type .nv.info: of the whole file (each names a function by its
 // symbol), or of one function (section .nv.info.NAME, whose sh_info is the function's section).

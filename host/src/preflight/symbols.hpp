@@ -22,6 +22,8 @@
 
 namespace fatlink::detail {
 
+/// A sorted set of names: every look-up takes logarithmic time, also for input that would provoke
+/// collisions in a hash table. The names are views; their text must outlive the set.
 class name_set {
  public:
   name_set() = default;

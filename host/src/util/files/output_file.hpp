@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes files: to descriptors; to files without a name, which disappear with their last descriptor;
-// under temporary names, which a signal handler can remove before the process ends; and output files.
+// Writes files: to descriptors; to files without a name, which disappear with their last
+// descriptor; under temporary names, which a signal handler can remove before the process ends; and
+// output files.
 //
-// An output file appears at its path only by commit(), complete: it is written without a name, where
-// the file system has such files (O_TMPFILE), else beside the path under a temporary name. A device
-// or FIFO is written directly. A symbolic link stays: the file that it leads to is replaced, or
-// created. The process's umask is read, never changed.
+// An output file appears at its path only by commit(), complete: it is written without a name,
+// where the file system has such files (O_TMPFILE), else beside the path under a temporary name. A
+// device or FIFO is written directly. A symbolic link stays: the file that it leads to is replaced,
+// or created. The process's umask is read, never changed.
 //
 // Threads: temporary names any, and remove_temporaries() is async-signal-safe; otherwise no shared
 // state.
