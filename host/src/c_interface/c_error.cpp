@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 

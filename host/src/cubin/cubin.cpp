@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -3,8 +3,7 @@
 // All throw syntax_error.
 #pragma once
 
-#include <map>
-#include <string>
+#include <cstdint>
 #include <vector>
 
 #include "ptx/lexer.hpp"

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <string>
 
 #include "ptx/grammar.hpp"
 #include "util/limits.hpp"

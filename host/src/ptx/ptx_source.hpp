@@ -3,7 +3,6 @@
 // that it declares. Source: PTX ISA 9.0, "Variables".
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
