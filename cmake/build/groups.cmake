@@ -24,7 +24,7 @@ option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by on
 # Groups of the library and of the program. Each has a pattern of paths relative to host/.
 set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device expression plan verification live c_interface
   ptx machine decode execution memory floats conversions instructions)
-set(FATLINK_PROGRAM_GROUPS verbs run tools)
+set(FATLINK_PROGRAM_GROUPS tools verbs run)
 set(_group_base "src/([^/]+$|util/)")
 set(_group_forms "src/(cubin|fatbin|input)/")
 set(_group_vendor "src/(toolkit|nvjitlink|vendor_compiler|link_helper)/")
@@ -37,9 +37,9 @@ set(_group_floats "src/interpreter/instructions/floats/")
 set(_group_conversions "src/interpreter/instructions/conversions/")
 set(_group_instructions "src/interpreter/instructions/(async|control|integers|matrix|texture|values|video|warps)/")
 set(_group_helper "linkd/")
-set(_group_verbs "cli/[^/]+$")
+set(_group_tools "cli/((bench|terminal)/|(compile|doctor|inspect|pack|source_inputs)[.])")
+set(_group_verbs "cli/[^/]+$")  # but for those of the group before
 set(_group_run "cli/run/")
-set(_group_tools "cli/(bench|compile|doctor|inspect|pack|terminal)/")
 
 function(fatlink_write_group group)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT" "")

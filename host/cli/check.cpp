@@ -14,7 +14,6 @@
 
 #include "catalogue/installed_library.hpp"
 #include "catalogue/transform_check.hpp"
-#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
@@ -22,14 +21,13 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
-#include "option_flags.hpp"
 #include "options.hpp"
 #include "plan_checks.hpp"
 #include "preflight/default_hooks.hpp"
 #include "preflight/finding_limit.hpp"
 #include "preflight/interface_queries.hpp"
 #include "preflight/linked_entry.hpp"
-#include "targets.hpp"
+#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

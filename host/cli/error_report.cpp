@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "fatlink/preflight.hpp"
-#include "terminal/standard_streams.hpp"
+#include "terminal/streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

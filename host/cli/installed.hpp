@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installed fatbins: by name, and those that fatlink ships. They are in share/fatlink beside the
+// Installed fatbins: by name, those that fatlink ships, and the library that is used where no
+// --library is given. They are in share/fatlink beside the
 // program's folder, in the build tree and in the install tree.
 #pragma once
 
@@ -49,5 +50,13 @@ std::filesystem::path fatbin_or_default(std::string const& name, shipped_fatbin 
 /// The single-source kernels of `bench`. They are not a library, so they have no name.
 /// @throws file_error as fatbin_or_default.
 std::filesystem::path bench_fatbin();
+
+/// `library`; if it is empty, the file of the installed library whose contract the transforms
+/// state, or --contract, `contract`, for those that are sources. Empty where they state none or
+/// that of the shipped library, where no library of it is installed, and where a transform cannot
+/// be read, which reading it later reports.
+/// @throws usage_error several libraries of the contract are installed; the message lists them.
+std::string library_for(std::string const& library, std::vector<std::string> const& transforms,
+                        std::string const& contract);
 
 }  // namespace fatlink::cli

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
+#include "fatlink/target.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -97,6 +98,9 @@ void check_choice(std::string const& option, std::string const& text,
 /// nearest.
 void check_device(std::string const& text);
 
+/// The commands of the program or of a command.
+std::vector<CLI::App const*> commands_of(CLI::App const& app);
+
 /// "-o", "--output": the names of an option, as they are written on the command line.
 std::vector<std::string> names_of(CLI::Option const& option);
 
@@ -119,5 +123,15 @@ std::string did_you_mean(std::string const& word);
 /// @throws usage_error
 [[noreturn]] void fail_usage(std::string message, std::string const& value, std::string hint,
                              error_code code = error_code::invalid_argument);
+
+/// The targets of `words`, values of --target, in their order, without duplicates: architectures in
+/// nvcc's spelling, `native` for the GPUs of this machine, and `all` for every one of CUDA 13.
+/// @throws usage_error a word is not a target; suggests the nearest.
+/// @throws unavailable_error `native` without a GPU.
+std::vector<target> parse_targets(std::vector<std::string> const& words);
+
+/// Adds --target, which takes several targets, separated by commas, and can be repeated; `words` is
+/// its default.
+CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help);
 
 }  // namespace fatlink::cli

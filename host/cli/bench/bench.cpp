@@ -7,25 +7,144 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "bench/bench_job.hpp"
-#include "bench/bench_report.hpp"
-#include "bench/first_launch.hpp"
-#include "bench/link_times.hpp"
-#include "bench/plan_times.hpp"
-#include "bench/reference_device_rate.hpp"
-#include "bench/start_up.hpp"
+#include "bench/bench.hpp"
 #include "error_report.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_flags.hpp"
-#include "option_flags.hpp"
 #include "options.hpp"
 #include "resources_report.hpp"
-#include "run/plan_arguments.hpp"
+#include "run/run_arguments.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+void print_heading(nlohmann::json const& report)
+{
+  auto const& device = report["device"];
+  auto const& driver = report["driver"];
+  if (device.is_null())
+    fmt::print("no GPU");
+  else
+    fmt::print("{} ({})", device["name"].get<std::string>(), device["target"].get<std::string>());
+  if (!driver.is_null()) fmt::print(", driver CUDA {}", driver.get<std::string>());
+  fmt::print(", nvJitLink {}, library {}, transform {}, medians of {} rounds\n\n",
+             report["nvjitlink"].get<std::string>(), report["library"].get<std::string>(),
+             report["transform"].get<std::string>(), report["rounds"].get<unsigned>());
+}
+
+void print_kernels(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
+      "|---:|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows) {
+    auto const& ratio = row["time_over_single_source"];
+    fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.3f} | {} |\n", row["elements"].get<std::size_t>(),
+               row["variant"].get<std::string>(), row["us"].get<double>(),
+               row["gb_per_s"].get<double>(), row["rate_over_copy"].get<double>(),
+               ratio.is_null() ? "" : fmt::format("{:.4f}", ratio.get<double>()));
+  }
+}
+
+void print_links(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "\n| link | first, ms | median, ms | in fatlink-linkd, ms | overhead, ms |\n"
+      "|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"].get<std::string>(),
+               row["first_ms"].get<double>(), row["median_ms"].get<double>(),
+               row["helper_median_ms"].get<double>(), row["helper_overhead_ms"].get<double>());
+  for (auto const& row : rows) {
+    if (!row.contains("resources")) continue;
+    fmt::print("\nThe {} link:\n", row["mode"].get<std::string>());
+    print_resources(row["resources"], "  ");
+  }
+}
+
+void print_first_launch(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "\n| first launch, cold cache | helper | image, ms | launch, ms | times sooner |\n"
+      "|---|---|---:|---:|---:|\n");
+  auto const text = [](nlohmann::json const& number, int digits) {
+    return number.is_null() ? std::string() : fmt::format("{:.{}f}", number.get<double>(), digits);
+  };
+  for (auto const& row : rows)
+    fmt::print("| {} | {} | {} | {} | {} |\n", row["tiers"].get<std::string>(),
+               row["helper"].get<std::string>(), text(row["image_ms"], 2),
+               text(row["launch_ms"], 2), text(row["times_sooner"], 1));
+}
+
+void print_nvcc(nlohmann::json const& nvcc)
+{
+  fmt::print("| nvcc {}, to a fatbin | | {:.2f} | {:.2f} |", nvcc["version"].get<std::string>(),
+             nvcc["process_ms"].get<double>(), nvcc["cpu_ms"].get<double>());
+  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print(" |");
+  fmt::print(" |\n");
+}
+
+void print_starts(nlohmann::json const& report)
+{
+  if (report["starts"].empty()) return;
+  fmt::print("\n| start, ms | cache | whole process | processor |");
+  for (auto const* phase : k_phases) fmt::print(" {} |", phase);
+  fmt::print(" times faster |\n|---|---|---:|---:|");
+  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print("---:|");
+  fmt::print("---:|\n");
+  for (auto const& row : report["starts"]) {
+    fmt::print("| {} | {} | {:.2f} | {:.2f} |", row["verb"].get<std::string>(),
+               row["cache"].get<std::string>(), row["process_ms"].get<double>(),
+               row["cpu_ms"].get<double>());
+    for (auto const* phase : k_phases) {
+      auto const key = std::string(phase) + "_ms";
+      fmt::print(" {} |", row.contains(key) ? fmt::format("{:.3f}", row[key].get<double>()) : "");
+    }
+    fmt::print(" {} |\n", row.contains("times_faster")
+                              ? fmt::format("{:.1f}", row["times_faster"].get<double>())
+                              : "");
+  }
+  if (auto const& nvcc = report["nvcc"]; !nvcc.is_null()) print_nvcc(nvcc);
+}
+
+void print_two_steps(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print("\n| link in two steps, by | first step, ms | last link, ms |\n|---|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.2f} | {:.2f} |\n", row["emit"].get<std::string>(),
+               row["step_ms"].get<double>(), row["last_ms"].get<double>());
+}
+
+void print_reference_device(nlohmann::json const& rate)
+{
+  if (rate.is_null()) return;
+  fmt::print(
+      "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
+      "|---|---:|---:|\n| {}, {} cores | {:.0f} | {:.1f} |\n",
+      rate["mode"].get<std::string>(), rate["cores"].get<unsigned>(),
+      rate["instructions_per_s_and_core"].get<double>() / 1e6,
+      rate["elements_per_s_and_core"].get<double>() / 1e6);
+}
+
+/// `report`: the object of `fatlink bench --json` (docs/schemas/bench.json).
+void print_bench(nlohmann::json const& report)
+{
+  print_heading(report);
+  print_kernels(report["kernels"]);
+  print_links(report["links"]);
+  print_two_steps(report["two_steps"]);
+  print_first_launch(report["first_launch"]);
+  print_starts(report);
+  if (auto const& ms = report["preflight_ms"]; !ms.is_null())
+    fmt::print("\nPreflight of the pair: {:.3f} ms\n", ms.get<double>());
+  print_reference_device(report["reference_device"]);
+}
 
 /// What --only selects, in the order of the report.
 std::vector<std::string> const k_parts{"kernels", "links",     "first-launch",
@@ -127,7 +246,7 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
 /// @throws usage_error --elements is given, and --set states all sizes of the plan.
 void check_elements(bench_job const& job, bench_arguments const& arguments)
 {
-  if (!arguments.states_elements || has_free_size(job)) return;
+  if (!arguments.states_elements || job.has_free_size()) return;
   fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
                          "or they have defaults",
                          arguments.elements.front(), job.plan.name),

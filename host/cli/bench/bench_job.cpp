@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/bench_job.hpp"
+#include "bench/bench.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <system_error>
 
-#include "compile/source_inputs.hpp"
-#include "default_library.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "options.hpp"
@@ -16,6 +14,7 @@
 #include "run/implied_plan.hpp"
 #include "run/run_job.hpp"
 #include "run/run_links.hpp"
+#include "source_inputs.hpp"
 
 namespace fatlink::cli {
 
@@ -46,6 +45,15 @@ std::optional<std::filesystem::path> bench_job::single_source() const
   auto path = installed_data_folder() / "bench" / (stems + ".fatbin");
   if (!std::filesystem::exists(path)) return std::nullopt;
   return path;
+}
+
+bool bench_job::has_free_size() const
+{
+  auto const arguments = match_arguments(plan, {.values = values});
+  return std::ranges::any_of(plan.arguments, [&](plan_argument const& argument) {
+    return argument.role == argument_role::size && !argument.default_value &&
+           !arguments.values.contains(argument.name);
+  });
 }
 
 std::vector<fatbin> bench_job::modules(target target) const
@@ -97,6 +105,30 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
   return job;
+}
+
+bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
+                         array_copies copies)
+{
+  auto const& plan = job.plan;
+  auto const arguments = match_arguments(plan, {.values = job.values});
+  generated_inputs const generated{.elements = elements, .copies = copies};
+  bench_data call{
+      .data = read_run_data(detail::plan_formulas(plan), arguments, job.references, generated),
+      .elements = elements};
+  add_device_inputs(call.data, code, arguments, generated);
+  if (job.has_free_size()) return call;
+  call.elements = 1;
+  for (auto const& [name, array] : call.data.inputs)
+    call.elements = std::max(call.elements, array.count());
+  return call;
+}
+
+double median(std::vector<double> values)
+{
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace fatlink::cli

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -21,12 +23,70 @@
 #include "run/run_report.hpp"
 #include "run/verify_plan.hpp"
 #include "terminal/progress.hpp"
-#include "terminal/step_line.hpp"
 #include "terminal/streams.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+/// How many of `devices` are open.
+std::size_t count_open(opened_devices const& devices)
+{
+  return static_cast<std::size_t>(
+      std::ranges::count_if(devices, [](auto const& device) { return bool(device); }));
+}
+
+/// Where the threads of several devices wait for each other before measured launches: a barrier
+/// whose members may leave. A thread that fails does not stop the others. Threads: safe.
+class common_start {
+ public:
+  explicit common_start(std::size_t members) : members_(members) {}
+
+  /// Waits until every member waits or has left.
+  void wait()
+  {
+    std::unique_lock lock(mutex_);
+    auto const round = round_;
+    ++waiting_;
+    start_if_complete();
+    started_.wait(lock, [&] { return round_ != round; });
+  }
+
+  /// Removes this member.
+  void leave()
+  {
+    std::lock_guard const lock(mutex_);
+    --members_;
+    start_if_complete();
+  }
+
+ private:
+  void start_if_complete()
+  {
+    if (waiting_ == 0 || waiting_ < members_) return;
+    waiting_ = 0;
+    ++round_;
+    started_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable started_;
+  std::size_t members_;
+  std::size_t waiting_ = 0;
+  std::size_t round_ = 0;
+};
+
+/// The membership of a device's thread: it leaves when it ends, however that is.
+class run_member {
+ public:
+  explicit run_member(common_start& start) : start_(start) {}
+  ~run_member() { start_.leave(); }
+  run_member(run_member const&) = delete;
+  run_member& operator=(run_member const&) = delete;
+
+ private:
+  common_start& start_;
+};
 
 /// One run, from a job to its report. Threads: one for each device while it executes.
 class plan_run {

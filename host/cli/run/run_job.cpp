@@ -14,7 +14,6 @@
 #include "plan/library_plan.hpp"
 #include "preflight/interface_queries.hpp"
 #include "run/implied_plan.hpp"
-#include "terminal/standard_streams.hpp"
 #include "terminal/streams.hpp"
 #include "util/process/stopwatch.hpp"
 

@@ -7,8 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "catalogue/installed_library.hpp"
-#include "compile/compile_flags.hpp"
-#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
@@ -17,6 +15,7 @@
 #include "options.hpp"
 #include "plan_checks.hpp"
 #include "preflight/interface_queries.hpp"
+#include "source_inputs.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"
 #include "verbs.hpp"

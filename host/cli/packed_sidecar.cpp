@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pack/packed_sidecar.hpp"
+#include "packed_sidecar.hpp"
 
 #include <fmt/format.h>
 
