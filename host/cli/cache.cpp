@@ -40,10 +40,8 @@ bool emits(warm_arguments const& arguments, std::string const& kind)
 
 [[noreturn]] void refuse_emit(std::string const& mode, char const* cause, char const* hint)
 {
-  throw usage_error({.message = fmt::format("--emit ptx with --mode {}: {}", mode, cause),
-                     .input = "ptx",
-                     .code = error_code::invalid_emit,
-                     .hint = hint});
+  fail_usage(fmt::format("--emit ptx with --mode {}: {}", mode, cause), "ptx", hint,
+             error_code::invalid_emit);
 }
 
 /// @throws usage_error no link would have one of `modes`, or emit one of the kinds asked for.
@@ -109,15 +107,11 @@ int warm(warm_arguments const& arguments)
   auto const inputs = read_inputs(arguments.inputs, source_flags);
   keep_plan_kernels(arguments.inputs.front(), inputs, requests);
   if (arguments.link.no_cache && arguments.layer.empty())
-    throw usage_error({.message = "--no-cache without --layer: nothing to fill",
-                       .input = "--no-cache",
-                       .code = error_code::invalid_argument,
-                       .hint = "remove --no-cache, or name a folder with --layer"});
+    fail_usage("--no-cache without --layer: nothing to fill", "--no-cache",
+               "remove --no-cache, or name a folder with --layer");
   if (arguments.one_copy && arguments.layer.empty())
-    throw usage_error({.message = "--one-copy without --layer: there is no layer",
-                       .input = "--one-copy",
-                       .code = error_code::invalid_argument,
-                       .hint = "remove --one-copy, or name a folder with --layer"});
+    fail_usage("--one-copy without --layer: there is no layer", "--one-copy",
+               "remove --one-copy, or name a folder with --layer");
   auto const hosts = arguments.one_copy ? layer_hosts::unnamed : layer_hosts::all;
   auto linker = arguments.link.linker();
   auto rows = nlohmann::json::array();
@@ -133,9 +127,10 @@ int warm(warm_arguments const& arguments)
                     {"bytes", image.bytes.size()},
                     {"cache", to_string(image.cache)},
                     {"link_ms", image.link_ms}});
+    auto const& row = rows.back();
     if (!arguments.json)
-      fmt::print("{:<8} {}  {:<5} {:>8} bytes  {}\n", image.target.name(), to_string(image.mode),
-                 to_string(image.kind), image.bytes.size(), to_string(image.cache));
+      fmt::print("{:<8} {}  {:<5} {:>8} bytes  {}\n", row["target"], row["mode"], row["kind"],
+                 row["bytes"], row["cache"]);
   }
   if (arguments.json) print_json("fatlink.cache-warm/1", {{"links", rows}});
   return k_done;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink compile: source to a fatbin, without nvcc.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "catalogue/installed_library.hpp"
+#include "code_report.hpp"
 #include "error_report.hpp"
-#include "fatbin/contract_identity.hpp"
 #include "fatbin_files.hpp"
 #include "input/stated_digest.hpp"
 #include "installed.hpp"
@@ -17,7 +16,6 @@
 #include "preflight/interface_queries.hpp"
 #include "source_inputs.hpp"
 #include "terminal/streams.hpp"
-#include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"
 
@@ -42,34 +40,18 @@ nlohmann::json describe_times(compile_times const& times)
 
 nlohmann::json compiled_to_json(compiled_source const& compiled, compile_arguments const& arguments)
 {
-  auto entries = nlohmann::json::array();
-  for (auto const& entry : compiled.code.entries())
-    entries.push_back({{"kind", name_of(entry.kind)},
-                       {"target", entry.target.name()},
-                       {"stored_bytes", entry.payload.size()}});
-  nlohmann::json json{{"source", arguments.source},
-                      {"output", arguments.output},
-                      {"bytes", compiled.code.bytes().size()},
-                      {"sha256", detail::to_hexadecimal(compiled.code.digest())},
-                      {"producer", compiled.producer},
-                      {"entries", entries},
-                      {"cache", to_string(compiled.cache)},
-                      {"compile_ms", describe_times(compiled.times)},
-                      {"warnings", compiled.warnings}};
-  if (auto const& ident = compiled.code.ident(); ident && !ident->contract.empty())
-    json["contract"] = detail::contract_of(*ident);
-  if (has_sidecar(arguments.output)) json["sidecar"] = sidecar_name(arguments.output);
+  auto json = describe_output(compiled.code, arguments.output, compiled.warnings);
+  json["source"] = arguments.source;
+  json["producer"] = compiled.producer;
+  json["cache"] = to_string(compiled.cache);
+  json["compile_ms"] = describe_times(compiled.times);
   return json;
 }
 
 void print_compiled(compiled_source const& compiled, compile_arguments const& arguments)
 {
-  std::vector<std::string> names;
-  for (auto const& entry : compiled.code.entries())
-    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
-  auto const& ident = compiled.code.ident();
-  fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output, fmt::join(names, " "),
-             ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none",
+  fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output,
+             entry_names(compiled.code, " "), contract_name(compiled.code),
              compiled.code.bytes().size(), compiled.producer,
              compiled.cache == cache_outcome::hit ? ", from the cache" : "");
   if (!arguments.timing) return;
@@ -153,10 +135,7 @@ void add_compile(CLI::App& app, int& exit_status)
       "compile", "Compile CUDA C++ or LLVM IR to a fatbin with NVRTC or libNVVM, without nvcc.");
   verb->add_option("SOURCE", arguments->source, "CUDA C++ (.cu), or LLVM IR (.ll, .bc)")
       ->required();
-  verb->add_option("-o,--output", arguments->output,
-                   "fatbin to write; its sidecar is written beside it; -: standard output")
-      ->type_name("FILE.fatbin")
-      ->required();
+  add_fatbin_output(*verb, arguments->output);
   add_compile_flags(*verb, arguments->compile);
   verb->add_flag("--timing", arguments->timing, "show where the time went");
   verb->add_flag("--json", arguments->json, k_json_help);

@@ -34,6 +34,25 @@
 namespace fatlink::cli {
 namespace {
 
+/// What a part of the report states; empty where it does not.
+std::string text_of(nlohmann::json const& part, char const* key)
+{
+  return part.value(key, std::string{});
+}
+
+/// Whether `key`, of the report's parts "found", is true.
+bool is(nlohmann::json const& part, char const* key)
+{
+  return part.at(key).get<bool>();
+}
+
+/// "message" and "hint" of `failure`.
+void add_failure(nlohmann::json& json, error const& failure)
+{
+  json["message"] = failure.details().message;
+  json["hint"] = failure.details().hint;
+}
+
 /// [{"path", "reason", "outcome"}]
 nlohmann::json to_json(std::vector<library_candidate> const& candidates)
 {
@@ -60,8 +79,7 @@ nlohmann::json examine_library()
   try {
     (void)Library::open();
   } catch (unavailable_error const& missing) {
-    json["message"] = missing.details().message;
-    json["hint"] = missing.details().hint;
+    add_failure(json, missing);
   }
   return json;
 }
@@ -71,11 +89,11 @@ nlohmann::json examine_library()
 void print_candidates(nlohmann::json const& library)
 {
   for (auto const& candidate : library["tried"]) {
-    auto const path = candidate["path"].get<std::string>();
-    auto outcome = candidate["outcome"].get<std::string>();
+    auto const path = text_of(candidate, "path");
+    auto outcome = text_of(candidate, "outcome");
     if (outcome == "chosen") continue;  // printed on another line
     if (outcome.starts_with(path + ": ")) outcome.erase(0, path.size() + 2);
-    fmt::print("  {} ({}): {}\n", path, candidate["reason"].get<std::string>(), outcome);
+    fmt::print("  {} ({}): {}\n", path, candidate["reason"], outcome);
   }
 }
 
@@ -105,9 +123,8 @@ try {
                                                  detail::time_limit(k_longest_start));
   for (auto const& layer : helper->hello().layers) json["layers"].push_back(parse_layer(layer));
   for (auto const& layer : json["layers"]) {
-    if (layer["name"] != "seccomp" || layer["on"].get<bool>()) continue;
-    json["reason"] =
-        "the kernel refuses its sandbox: seccomp: " + layer["detail"].get<std::string>();
+    if (layer["name"] != "seccomp" || is(layer, "on")) continue;
+    json["reason"] = "the kernel refuses its sandbox: seccomp: " + text_of(layer, "detail");
     json["hint"] = k_seccomp_remedy;
   }
 } catch (unavailable_error const& failure) {
@@ -117,9 +134,9 @@ try {
 
 void print_layer(nlohmann::json const& layer)
 {
-  auto const detail = layer["detail"].get<std::string>();
-  fmt::print("  {}: {}{}{}\n", layer["name"].get<std::string>(),
-             layer["on"].get<bool>() ? "on" : "off", detail.empty() ? "" : ": ", detail);
+  auto const detail = text_of(layer, "detail");
+  fmt::print("  {}: {}{}{}\n", layer["name"], is(layer, "on") ? "on" : "off",
+             detail.empty() ? "" : ": ", detail);
 }
 
 /// {"found", "path", "layers": [{"name", "on", "detail"}]}, or {"found", "reason", "hint"}. Starts
@@ -139,18 +156,15 @@ try {
 /// Whether links can run in it: it starts, and the kernel confines it.
 bool is_helper_usable(nlohmann::json const& helper)
 {
-  return helper.at("found").get<bool>() && !helper.contains("reason");
+  return is(helper, "found") && !helper.contains("reason");
 }
 
 /// Prints a line for the helper and one for each layer of its sandbox.
 void print_link_helper(nlohmann::json const& helper)
 {
-  if (!helper["found"].get<bool>()) {
-    fmt::print("Link helper: not found; {}; {}\n", helper["reason"].get<std::string>(),
-               helper["hint"].get<std::string>());
-    return;
-  }
-  fmt::print("Link helper: {}\n", helper["path"].get<std::string>());
+  if (!is(helper, "found"))
+    return fmt::print("Link helper: not found; {}; {}\n", helper["reason"], helper["hint"]);
+  fmt::print("Link helper: {}\n", helper["path"]);
   for (auto const& layer : helper["layers"]) print_layer(layer);
 }
 
@@ -169,13 +183,12 @@ constexpr char const* k_ir =
 void try_compile(nlohmann::json& json, std::string const& text, std::string const& name,
                  std::optional<library_file> const& used)
 try {
-  if (!json.at("found").get<bool>()) return;
+  if (!is(json, "found")) return;
   compiler tool({.allow_unconfined = true});
   auto const compiled = tool.compile(source::from_text(text, name), {.architectures = {"sm_75"}});
   json["version"] = compiled.producer.substr(compiled.producer.find(' ') + 1);
 } catch (error const& failure) {
-  json["message"] = failure.details().message;
-  json["hint"] = failure.details().hint;
+  add_failure(json, failure);
   if (!used) return;
   json["path"] = used->path;
   json["reason"] = used->reason;
@@ -191,18 +204,18 @@ std::vector<std::string> header_folders()
 
 void print_first_line(char const* title, char const* language, nlohmann::json const& compiler)
 {
-  if (!compiler["found"].get<bool>())
+  if (!is(compiler, "found"))
     fmt::print("{}: not found; only to compile {}: {}\n", title, language,
                compiler.value("hint", ""));
   else
     fmt::print("{} {}: {} ({})\n", title, compiler.value("version", "does not work"),
-               compiler["path"].get<std::string>(), compiler["reason"].get<std::string>());
+               compiler["path"], compiler["reason"]);
 }
 
 void print_headers(nlohmann::json const& nvrtc)
 {
   auto const folders = nvrtc["headers"].get<std::vector<std::string>>();
-  if (!nvrtc["found"].get<bool>()) return;
+  if (!is(nvrtc, "found")) return;
   fmt::print("  headers: {}\n",
              folders.empty() ? "none yet; NVRTC 13.3 and newer unpacks its own when a source "
                                "includes one, for others install nvidia-cuda-runtime or a toolkit"
@@ -212,7 +225,7 @@ void print_headers(nlohmann::json const& nvrtc)
 /// `absent`: what to print if it is not there.
 void print_part(nlohmann::json const& compiler, char const* key, char const* absent)
 {
-  if (!compiler["found"].get<bool>()) return;
+  if (!is(compiler, "found")) return;
   fmt::print("  {}: {}\n", key, compiler.value(key, absent));
 }
 
@@ -223,8 +236,8 @@ nlohmann::json examine_nvrtc()
   auto json = examine_library<detail::nvrtc>();
   json["headers"] = header_folders();
   try_compile(json, k_cuda, "doctor.cu", detail::locate_nvrtc());
-  if (!json["found"].get<bool>()) return json;
-  if (auto const file = detail::builtins_of(json["path"].get<std::string>()); !file.empty())
+  if (!is(json, "found")) return json;
+  if (auto const file = detail::builtins_of(text_of(json, "path")); !file.empty())
     json["builtins"] = file;
   return json;
 }
@@ -234,8 +247,8 @@ nlohmann::json examine_libnvvm()
 {
   auto json = examine_library<detail::nvvm>();
   try_compile(json, k_ir, "doctor.ll", detail::locate(detail::nvvm_library()));
-  if (!json["found"].get<bool>()) return json;
-  if (auto const file = detail::libdevice_of(json["path"].get<std::string>()); !file.empty())
+  if (!is(json, "found")) return json;
+  if (auto const file = detail::libdevice_of(text_of(json, "path")); !file.empty())
     json["libdevice"] = file;
   return json;
 }
@@ -271,16 +284,6 @@ struct verdict {
 constexpr int k_cuda_major = 13;  // of linked cubins
 constexpr char const* k_driver_remedy = "install NVIDIA's driver (580 or newer)";
 
-bool is_found(nlohmann::json const& part)
-{
-  return part.at("found").get<bool>();
-}
-
-std::string text_of(nlohmann::json const& part, char const* key)
-{
-  return part.value(key, std::string{});
-}
-
 /// "with nvJitLink 13.0", and whether it is newer than what fatlink was tested with.
 std::string describe_used(char const* title, std::string const& version)
 {
@@ -301,22 +304,20 @@ verdict check_helper(nlohmann::json const& findings)
 
 verdict check_link(nlohmann::json const& findings)
 {
-  verdict result{.name = "link", .title = "link"};
   auto const& linker = findings.at("nvjitlink");
-  if (!is_found(linker)) {
-    result.detail = text_of(linker, "message");
-    result.remedy = text_of(linker, "hint");
-  } else if (!is_found(findings.at("link_helper"))) {
-    result.detail = "links run in the helper, which is missing";
-    result.remedy = "see helper, or pass --in-process";
-  } else if (!is_helper_usable(findings.at("link_helper"))) {
-    result.detail = "links run in the helper, which does not start or is not confined";
-    result.remedy = text_of(findings.at("link_helper"), "hint");
-  } else {
-    result.ok = true;
-    result.detail = describe_used("nvJitLink", text_of(linker, "version"));
-  }
-  return result;
+  auto const& helper = findings.at("link_helper");
+  auto const verdict_of = [](bool ok, std::string const& detail, std::string const& remedy) {
+    return verdict{"link", "link", ok, detail, remedy};
+  };
+  if (!is(linker, "found"))
+    return verdict_of(false, text_of(linker, "message"), text_of(linker, "hint"));
+  if (!is(helper, "found"))
+    return verdict_of(false, "links run in the helper, which is missing",
+                      "see helper, or pass --in-process");
+  if (!is_helper_usable(helper))
+    return verdict_of(false, "links run in the helper, which does not start or is not confined",
+                      text_of(helper, "hint"));
+  return verdict_of(true, describe_used("nvJitLink", text_of(linker, "version")), {});
 }
 
 int major_of(std::string const& version)
@@ -328,60 +329,48 @@ int major_of(std::string const& version)
 
 verdict check_gpu(nlohmann::json const& findings, verdict const& link)
 {
-  verdict result{.name = "run_on_gpu", .title = "run on a GPU"};
   auto const& driver = findings.at("driver");
-  if (!is_found(driver)) {
-    result.detail = text_of(driver, "reason");
-    result.remedy = k_driver_remedy;
-  } else if (auto const cuda = text_of(driver, "cuda"); major_of(cuda) < k_cuda_major) {
-    result.detail = fmt::format("the driver is for CUDA {} and cannot load code of CUDA 13", cuda);
-    result.remedy = k_driver_remedy;
-  } else if (findings.at("gpus").empty()) {
-    result.detail = "the driver shows no GPU";
-    result.remedy = "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES";
-  } else if (!link.ok) {
-    result.detail = "linking does not work";
-    result.remedy = "see link";
-  } else {
-    result.ok = true;
-    result.detail = text_of(findings.at("gpus").front(), "name");
-  }
-  return result;
+  auto const& gpus = findings.at("gpus");
+  auto const no = [](std::string const& detail, char const* remedy) {
+    return verdict{"run_on_gpu", "run on a GPU", false, detail, remedy};
+  };
+  if (!is(driver, "found")) return no(text_of(driver, "reason"), k_driver_remedy);
+  if (auto const cuda = text_of(driver, "cuda"); major_of(cuda) < k_cuda_major)
+    return no(fmt::format("the driver is for CUDA {} and cannot load code of CUDA 13", cuda),
+              k_driver_remedy);
+  if (gpus.empty())
+    return no("the driver shows no GPU",
+              "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES");
+  if (!link.ok) return no("linking does not work", "see link");
+  return {"run_on_gpu", "run on a GPU", true, text_of(gpus.front(), "name")};
 }
 
 verdict check_reference_device(verdict const& link)
 {
-  verdict result{
-      .name = "run_on_reference_device", .title = "run on the reference device", .ok = true};
-  if (link.ok) return result;
-  result.detail = "in ptx mode only";
-  result.remedy = "for lto mode see link";
-  return result;
+  return {"run_on_reference_device", "run on the reference device", true,
+          link.ok ? "" : "in ptx mode only", link.ok ? "" : "for lto mode see link"};
 }
 
 verdict check_cache(nlohmann::json const& findings)
 {
   auto const& cache = findings.at("cache");
-  return {"cache", "cache", cache.at("usable").get<bool>(), text_of(cache, "reason"),
-          text_of(cache, "hint")};
+  return {"cache", "cache", is(cache, "usable"), text_of(cache, "reason"), text_of(cache, "hint")};
 }
 
-/// `title`: of the compiler. It is optional.
-verdict check_compiler(nlohmann::json const& findings, char const* name, char const* title)
+/// `key`: of the compiler, which is optional. `result` has its name and title.
+verdict check_compiler(nlohmann::json const& findings, char const* key, char const* title,
+                       verdict result)
 {
-  auto const is_cuda = std::string_view(name) == "nvrtc";
-  verdict result{.name = is_cuda ? "compile_cuda" : "compile_llvm_ir",
-                 .title = is_cuda ? "compile CUDA C++" : "compile LLVM IR"};
-  auto const& compiler = findings.at(name);
-  if (!is_compiler_usable(compiler)) {
-    result.detail = text_of(compiler, "message");
-    result.remedy = text_of(compiler, "hint");
-  } else if (!is_helper_usable(findings.at("link_helper"))) {
+  auto const& compiler = findings.at(key);
+  result.ok = is_compiler_usable(compiler) && is_helper_usable(findings.at("link_helper"));
+  if (result.ok) {
+    result.detail = describe_used(title, text_of(compiler, "version"));
+  } else if (is_compiler_usable(compiler)) {
     result.detail = "compiles run in the helper, which is not confined";
     result.remedy = "see helper";
   } else {
-    result.ok = true;
-    result.detail = describe_used(title, text_of(compiler, "version"));
+    result.detail = text_of(compiler, "message");
+    result.remedy = text_of(compiler, "hint");
   }
   return result;
 }
@@ -402,8 +391,8 @@ std::vector<verdict> check_machine(nlohmann::json const& findings)
           check_reference_device(link),
           check_cache(findings),
           check_helper(findings),
-          check_compiler(findings, "nvrtc", "NVRTC"),
-          check_compiler(findings, "libnvvm", "libNVVM")};
+          check_compiler(findings, "nvrtc", "NVRTC", {"compile_cuda", "compile CUDA C++"}),
+          check_compiler(findings, "libnvvm", "libNVVM", {"compile_llvm_ir", "compile LLVM IR"})};
 }
 
 /// {"link": {"ok": true, "detail": "…", "remedy": ""}, …}
@@ -425,7 +414,7 @@ void print_verdicts(std::vector<verdict> const& verdicts)
 nlohmann::json examine_nvjitlink()
 {
   auto json = examine_library<nvjitlink>();
-  if (!json["found"].get<bool>()) return json;
+  if (!is(json, "found")) return json;
   auto const library = nvjitlink::open();
   json["version"] = fmt::format("{}.{}", library->major(), library->minor());
   return json;
@@ -491,39 +480,30 @@ nlohmann::json examine_search_path()
 
 void print_doctor(nlohmann::json const& report)
 {
-  fmt::print("fatlink {}\n", report["version"].get<std::string>());
+  fmt::print("fatlink {}\n", report["version"]);
   auto const& linker = report["nvjitlink"];
-  if (linker["found"].get<bool>())
-    fmt::print("nvJitLink {}: {} ({})\n", linker["version"].get<std::string>(),
-               linker["path"].get<std::string>(), linker["reason"].get<std::string>());
+  if (is(linker, "found"))
+    fmt::print("nvJitLink {}: {} ({})\n", linker["version"], linker["path"], linker["reason"]);
   else
     fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
   print_candidates(linker);
   print_link_helper(report["link_helper"]);
   print_compilers(report["nvrtc"], report["libnvvm"]);
   auto const& driver = report["driver"];
-  if (driver["found"].get<bool>())
-    fmt::print("Driver: CUDA {}\n", driver["cuda"].get<std::string>());
-  else
-    fmt::print("Driver: {}\n", driver["reason"].get<std::string>());
+  fmt::print("Driver: {}{}\n", is(driver, "found") ? "CUDA " : "",
+             driver[is(driver, "found") ? "cuda" : "reason"]);
   for (auto const& gpu : report["gpus"])
-    fmt::print("{}: {} ({}), {} MiB\n", gpu["device"].get<std::string>(),
-               gpu["name"].get<std::string>(), gpu["target"].get<std::string>(),
+    fmt::print("{}: {} ({}), {} MiB\n", gpu["device"], gpu["name"], gpu["target"],
                gpu["memory_bytes"].get<std::size_t>() >> 20);
   auto const& cache = report["cache"];
-  if (auto const path = cache["path"].get<std::string>(); !path.empty())
-    fmt::print("Cache: {}, {} entries\n", path, cache["entries"].get<std::size_t>());
+  if (cache["path"] != "") fmt::print("Cache: {}, {} entries\n", cache["path"], cache["entries"]);
   for (auto const& layer : cache["layers"])
-    fmt::print("  shipped: {}, {} entries\n", layer["folder"].get<std::string>(),
-               layer["entries"].get<std::size_t>());
-  for (auto const& warning : cache["warnings"])
-    fmt::print("  warning: {}\n", warning.get<std::string>());
+    fmt::print("  shipped: {}, {} entries\n", layer["folder"], layer["entries"]);
+  for (auto const& warning : cache["warnings"]) fmt::print("  warning: {}\n", warning);
   fmt::print("Fatbins by name (fatlink list):\n");
   for (auto const& folder : report["search_path"])
-    fmt::print(
-        "  {} ({}): {}\n", folder["folder"].get<std::string>(), folder["origin"].get<std::string>(),
-        folder["exists"].get<bool>() ? fmt::format("{}", folder["fatbins"].get<std::size_t>())
-                                     : "no such folder");
+    fmt::print("  {} ({}): {}\n", folder["folder"], folder["origin"],
+               is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
 
 }  // namespace

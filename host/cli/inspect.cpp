@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatlink/fatbin.hpp"
@@ -26,7 +27,6 @@
 #include "preflight/double_arithmetic.hpp"
 #include "preflight/linked_entry.hpp"
 #include "reference_report.hpp"
-#include "resources_report.hpp"
 #include "source_inputs.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"
@@ -36,12 +36,9 @@ namespace {
 
 [[noreturn]] void fail_without_ptx(fatbin const& file, std::string const& scope)
 {
-  std::vector<std::string> names;
-  for (auto const& entry : file.entries())
-    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
   throw file_error(stage::fatbin,
                    {.message = fmt::format("{}: contains no PTX{}; it contains {}", file.name(),
-                                           scope, fmt::join(names, ", ")),
+                                           scope, entry_names(file, ", ")),
                     .input = file.name(),
                     .code = error_code::missing_ptx,
                     .hint = "compile it with nvcc -dlto -fatbin, which writes PTX and LTO-IR"});
@@ -122,6 +119,18 @@ nlohmann::json describe_launch(launch_plan const& plan, plan_launch const& launc
           {"signature", detail::launch_signature(plan, launch)}};
 }
 
+template <typename Text>
+void print_line(nlohmann::json const& title, Text const& text)
+{
+  fmt::print("    {:<11} {}\n", title, text);
+}
+
+/// `text` with the member `key` of `object`; empty without one.
+std::string with_member(nlohmann::json const& object, char const* key, char const* text)
+{
+  return object.contains(key) ? fmt::format(fmt::runtime(text), object[key]) : std::string();
+}
+
 /// "blocks x 2": without dimensions of 1 at the end.
 std::string describe_extent(nlohmann::json const& extent)
 {
@@ -130,18 +139,12 @@ std::string describe_extent(nlohmann::json const& extent)
   return fmt::format("{}", fmt::join(formulas, " x "));
 }
 
-void print_line(std::string const& title, std::string const& text)
-{
-  fmt::print("    {:<11} {}\n", title, text);
-}
-
 /// "type  range: struct {low: float32, stride: int32}"
 void print_type(std::string const& name, nlohmann::json const& fields)
 {
   strings list;
   for (auto const& field : fields)
-    list.push_back(
-        fmt::format("{}: {}", field["name"].get<std::string>(), field["type"].get<std::string>()));
+    list.push_back(fmt::format("{}: {}", field["name"], field["type"]));
   print_line("type", fmt::format("{}: struct {{{}}}", name, fmt::join(list, ", ")));
 }
 
@@ -149,33 +152,22 @@ void print_argument(nlohmann::json const& argument)
 {
   auto const shape = argument.value("shape", strings{});
   auto const count = shape.empty() ? std::string{} : fmt::format("[{}]", fmt::join(shape, ", "));
-  auto const length =
-      argument.contains("length")
-          ? fmt::format(", the first {} are results", argument["length"].get<std::string>())
-          : std::string{};
-  auto const default_value =
-      argument.contains("default") ? " = " + argument["default"].get<std::string>() : std::string{};
-  auto const alignment =
-      argument.contains("alignment")
-          ? fmt::format(", aligned to {} bytes", argument["alignment"].get<std::size_t>())
-          : std::string{};
-  auto const hook = argument.contains("hook")
-                        ? fmt::format(", of hook {}", argument["hook"].get<std::string>())
-                        : std::string{};
-  print_line(argument["role"].get<std::string>(),
-             fmt::format("{}: {}{}{}{}{}{}", argument["name"].get<std::string>(),
-                         argument["type"].get<std::string>(), count, length, default_value, hook,
-                         alignment));
+  print_line(argument["role"],
+             fmt::format("{}: {}{}{}{}{}{}", argument["name"], argument["type"], count,
+                         with_member(argument, "length", ", the first {} are results"),
+                         with_member(argument, "default", " = {}"),
+                         with_member(argument, "hook", ", of hook {}"),
+                         with_member(argument, "alignment", ", aligned to {} bytes")));
 }
 
 void print_launch(nlohmann::json const& launch)
 {
-  auto const shared = launch["shared"].get<std::string>();
-  print_line("launch",
-             fmt::format("{}, grid {}, block {}{}{}", launch["signature"].get<std::string>(),
-                         describe_extent(launch["grid"]), describe_extent(launch["block"]),
-                         shared == "0" ? "" : fmt::format(", shared {}", shared),
-                         launch["overlap"].get<bool>() ? ", overlaps the launch before" : ""));
+  print_line(
+      "launch",
+      fmt::format("{}, grid {}, block {}{}{}", launch["signature"], describe_extent(launch["grid"]),
+                  describe_extent(launch["block"]),
+                  launch["shared"] == "0" ? "" : with_member(launch, "shared", ", shared {}"),
+                  launch["overlap"].get<bool>() ? ", overlaps the launch before" : ""));
 }
 
 /// "plan" in docs/schemas/inspect.json.
@@ -210,19 +202,17 @@ nlohmann::json to_json(launch_plan const& plan)
 /// `plan`: an object that to_json returned.
 void print_plan(nlohmann::json const& plan)
 {
-  auto const contract = plan.value("contract", "");
-  fmt::print("  plan {}: {}{}\n", plan["name"].get<std::string>(),
-             plan["summary"].get<std::string>(),
-             contract.empty() ? "" : fmt::format(" (contract {})", contract));
+  fmt::print("  plan {}: {}{}\n", plan["name"], plan["summary"],
+             with_member(plan, "contract", " (contract {})"));
   for (auto const& [name, fields] : plan["types"].items()) print_type(name, fields);
   for (auto const& argument : plan["arguments"]) print_argument(argument);
   for (auto const& name : plan["let_order"].get<strings>())
-    print_line("let", fmt::format("{} = {}", name, plan["let"][name].get<std::string>()));
+    print_line("let", fmt::format("{} = {}", name, plan["let"][name]));
   for (auto const& launch : plan["launches"]) print_launch(launch);
   for (auto const& [output, text] : plan["computes"].items())
-    print_line("computes", fmt::format("{} = {}", output, text.get<std::string>()));
+    print_line("computes", fmt::format("{} = {}", output, text));
   for (auto const& [output, formula] : plan["depth"].items())
-    print_line("depth", fmt::format("{} = {}", output, formula.get<std::string>()));
+    print_line("depth", fmt::format("{} = {}", output, formula));
 }
 
 /// An input, and its damage if its entries can be listed although it is damaged.
@@ -343,12 +333,12 @@ nlohmann::json describe_entry(fatbin_entry const& entry, fatbin const& module,
 /// Nothing of a damaged file.
 nlohmann::json describe_findings(loaded_file const& file)
 {
-  auto json = nlohmann::json::array();
-  if (file.damage) return json;
+  if (file.damage) return nlohmann::json::array();
+  std::vector<finding> findings;
   for (auto const& module : file.contents.modules())
-    for (auto const& finding : detail::find_double_arithmetic(module))
-      json.push_back(finding_to_json(finding));
-  return json;
+    for (auto& finding : detail::find_double_arithmetic(module))
+      findings.push_back(std::move(finding));
+  return findings_to_json(findings);
 }
 
 char const* describe_integrity(nlohmann::json const& file)
@@ -360,29 +350,24 @@ char const* describe_integrity(nlohmann::json const& file)
 void print_list(char const* title, nlohmann::json const& entry, char const* key)
 {
   if (!entry.contains(key)) return;
-  for (auto const& item : entry[key]) fmt::print("    {:<11} {}\n", title, item.get<std::string>());
+  for (auto const& item : entry[key]) print_line(title, item);
 }
 
 void print_elements(nlohmann::json const& ident)
 {
   auto const elements = ident.value("elements", nlohmann::json::object());
   for (auto const& [hook, element] : elements.items())
-    fmt::print("    {:<11} {}: {}, {} bytes\n", "elements", hook,
-               element["type"].get<std::string>(), element["size"].get<std::size_t>());
+    print_line("elements", fmt::format("{}: {}, {} bytes", hook, element["type"], element["size"]));
 }
 
 void print_ident(nlohmann::json const& ident)
 {
   print_elements(ident);
-  if (ident.contains("producer"))
-    fmt::print("    {:<11} {}\n", "compiler", ident["producer"].get<std::string>());
-  if (!ident.contains("contract")) {
-    fmt::print("    {:<11} none\n", "contract");
-    return;
-  }
-  fmt::print("    {:<11} {}/{} (header {:.12}), toolkit {}\n", "contract",
-             ident["contract"].get<std::string>(), ident["version"].get<int>(),
-             ident.value("header_sha256", ""), ident.value("toolkit", "unknown"));
+  if (ident.contains("producer")) print_line("compiler", ident["producer"]);
+  if (!ident.contains("contract")) return print_line("contract", "none");
+  print_line("contract",
+             fmt::format("{}/{} (header {:.12}), toolkit {}", ident["contract"], ident["version"],
+                         ident.value("header_sha256", ""), ident.value("toolkit", "unknown")));
   print_list("declares", ident, "hooks");
 }
 
@@ -395,18 +380,12 @@ std::string float_flags_of(nlohmann::json const& entry)
 
 void print_entry(nlohmann::json const& entry)
 {
-  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n", entry["kind"].get<std::string>(),
-             entry["target"].get<std::string>(), entry["version"].get<std::string>(),
-             entry["bytes"].get<std::size_t>(), entry["compression"].get<std::string>(),
-             entry["stored_bytes"].get<std::size_t>(),
-             entry.contains("offset")
-                 ? fmt::format(" at byte {}", entry["offset"].get<std::size_t>())
-                 : std::string{});
-  if (auto const flags = float_flags_of(entry); !flags.empty())
-    fmt::print("    {:<11} {}\n", "float", flags);
+  fmt::print("  {} {}, version {}, {} bytes ({}, {} stored){}\n", entry["kind"], entry["target"],
+             entry["version"], entry["bytes"], entry["compression"], entry["stored_bytes"],
+             with_member(entry, "offset", " at byte {}"));
+  if (auto const flags = float_flags_of(entry); !flags.empty()) print_line("float", flags);
   if (auto const ident = entry.find("ident"); ident != entry.end()) print_ident(*ident);
-  if (!entry.value("relocatable", true))
-    fmt::print("    {:<11} whole program: it cannot be linked\n", "linked");
+  if (!entry.value("relocatable", true)) print_line("linked", "whole program: it cannot be linked");
   print_list("kernel", entry, "kernels");
   print_list("hook", entry, "hooks");
   print_list("defines", entry, "definitions");
@@ -419,9 +398,8 @@ void print_entry(nlohmann::json const& entry)
 
 void print_reference(nlohmann::json const& reference)
 {
-  fmt::print("  reference in {}\n", reference["file"].get<std::string>());
-  for (auto const& [title, text] : reference_lines(reference))
-    fmt::print("    {:<11} {}\n", title, text);
+  fmt::print("  reference in {}\n", reference["file"]);
+  for (auto const& [title, text] : reference_lines(reference)) print_line(title, text);
 }
 
 /// An element of "files" in docs/schemas/inspect.json.
@@ -448,25 +426,21 @@ nlohmann::json to_json(loaded_file const& file)
 /// `file`: an object that to_json returned.
 void print_text(nlohmann::json const& file)
 {
-  auto const form = file["form"].get<std::string>();
-  auto kind = form == "fatbin" ? std::string() : form + ", ";
-  if (file.contains("producer"))
-    kind = fmt::format("compiled by {} to ", file["producer"].get<std::string>());
-  fmt::print("{}: {}{} bytes, {}\n", file["file"].get<std::string>(), kind,
-             file["bytes"].get<std::size_t>(), describe_integrity(file));
+  auto kind = file["form"] == "fatbin" ? "" : fmt::format("{}, ", file["form"]);
+  if (file.contains("producer")) kind = with_member(file, "producer", "compiled by {} to ");
+  fmt::print("{}: {}{} bytes, {}\n", file["file"], kind, file["bytes"], describe_integrity(file));
   std::string module;
   for (auto const& entry : file["entries"]) {
     auto const owner = entry.value("module", "");
-    if (owner != file["file"].get<std::string>() && owner != std::exchange(module, owner) &&
-        !owner.empty())
+    if (owner != file["file"] && owner != std::exchange(module, owner) && !owner.empty())
       fmt::print("  {}\n", owner);
     print_entry(entry);
   }
   if (auto const stated = file.find("reference"); stated != file.end()) print_reference(*stated);
   if (auto const plan = file.find("plan"); plan != file.end()) print_plan(*plan);
   for (auto const& finding : file["findings"])
-    fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"].get<std::string>(),
-               finding["id"].get<std::string>(), finding["hint"].get<std::string>());
+    fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"], finding["id"],
+               finding["hint"]);
 }
 
 struct inspect_arguments {

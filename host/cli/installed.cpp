@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <optional>
 #include <system_error>
 
@@ -45,16 +44,15 @@ try {
   std::error_code ignored;
   if (is_source_name(file) || !std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
   auto const contents = input::read(file);
-  for (auto const& module : contents.modules())
-    if (auto const& ident = module.ident(); ident && !ident->contract.empty())
-      return stated_contract{.contract = *ident, .transform = transform};
+  if (auto const* const ident = find_contract(contents))
+    return stated_contract{.contract = *ident, .transform = transform};
   return std::nullopt;
 } catch (error const&) {
   return std::nullopt;
 }
 
-std::optional<stated_contract> find_contract(std::vector<std::string> const& transforms,
-                                             std::string const& contract)
+std::optional<stated_contract> first_contract(std::vector<std::string> const& transforms,
+                                              std::string const& contract)
 {
   if (!contract.empty())
     return stated_contract{.contract = {.contract = contract}, .transform = "the source"};
@@ -90,11 +88,6 @@ std::vector<search_folder> search_path()
   return default_search_path(installed_data_folder());
 }
 
-std::filesystem::path fatbin_file(std::string const& name)
-{
-  return is_fatbin_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
-}
-
 std::filesystem::path input_file(std::string const& name)
 {
   return is_input_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
@@ -117,11 +110,18 @@ std::filesystem::path bench_fatbin()
   return file;
 }
 
+ident const* find_contract(input const& file)
+{
+  for (auto const& module : file.modules())
+    if (auto const& ident = module.ident(); ident && !ident->contract.empty()) return &*ident;
+  return nullptr;
+}
+
 std::string library_for(std::string const& library, std::vector<std::string> const& transforms,
                         std::string const& contract)
 {
   if (!library.empty()) return library;
-  auto const stated = find_contract(transforms, contract);
+  auto const stated = first_contract(transforms, contract);
   if (!stated || stated->contract.contract == k_default_library) return {};
   auto const libraries = libraries_of(stated->contract);
   if (libraries.empty()) return {};

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/resources.hpp"
@@ -14,7 +15,6 @@
 #include "link_flags.hpp"
 #include "linker/image_functions.hpp"
 #include "options.hpp"
-#include "resources_report.hpp"
 #include "run/run_report.hpp"
 #include "source_inputs.hpp"
 #include "terminal/streams.hpp"

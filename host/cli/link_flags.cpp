@@ -10,22 +10,6 @@
 namespace fatlink::cli {
 namespace {
 
-void add_number(CLI::App& verb, std::string const& name, std::optional<unsigned>& value,
-                count_range range, std::string const& help)
-{
-  auto const store = [&value, name, range](std::string const& text) {
-    value = static_cast<unsigned>(parse_count(name, text, range));
-  };
-  verb.add_option_function<std::string>(name, store, help)->type_name("N");
-}
-
-void add_switch(CLI::App& verb, std::string const& name, std::optional<bool>& value,
-                std::string const& help)
-{
-  auto const store = [&value](std::string const& text) { value = text == "1"; };
-  add_choice(verb, name, store, {"0", "1"}, help);
-}
-
 void add_fast_compile(CLI::App& verb, fast_compile& level)
 {
   auto const store = [&level](std::string const& text) {
@@ -47,7 +31,7 @@ void add_symbol_flags(CLI::App& verb, link_options& options)
 
 void add_code_flags(CLI::App& verb, link_options& options)
 {
-  add_number(
+  add_count(
       verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
       "registers of a thread at most, 24 to 255; others are spilled to local memory (cubins)");
   auto const store = [&options](std::string const& text) {
@@ -82,15 +66,12 @@ void add_float_flags(CLI::App& verb, link_options& options)
              "lto: square roots round correctly; no effect on sqrtf as nvcc compiles it");
   add_switch(verb, "--fma", options.fma, "lto: contract multiplication and addition");
   auto const set_all = [&options] {
-    options.ftz = true;
-    options.prec_div = false;
-    options.prec_sqrt = false;
-    options.fma = true;
+    options.ftz = options.fma = true;
+    options.prec_div = options.prec_sqrt = false;
   };
-  auto* fast = verb.add_flag_callback("--use-fast-math", set_all,
-                                      "lto: --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
-  for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
-    verb.get_option(name)->excludes(fast);
+  verb.add_flag_callback("--use-fast-math", set_all,
+                         "lto: --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+  exclude_float_flags(verb);
 }
 
 void add_option_flags(CLI::App& verb, link_options& options)
@@ -99,8 +80,8 @@ void add_option_flags(CLI::App& verb, link_options& options)
   add_symbol_flags(verb, options);
   add_code_flags(verb, options);
   add_float_flags(verb, options);
-  add_number(verb, "--threads", options.threads, {1, k_most_threads},
-             "threads of nvJitLink, 1 to 256; in lto mode several may round differently from one");
+  add_count(verb, "--threads", options.threads, {1, k_most_threads},
+            "threads of nvJitLink, 1 to 256; in lto mode several may round differently from one");
   verb.add_flag_callback(
       "--no-driver-cache", [&options] { options.driver_cache = false; },
       "keep no intermediate results in the driver's cache, which is not the cache of fatlink");
@@ -118,11 +99,10 @@ void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string 
 
 fatlink::linker link_flags::linker() const
 {
-  return fatlink::linker(
-      {.isolation = in_process ? isolation::in_process : isolation::helper,
-       .time_limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000)),
-       .cache = no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings()),
-       .allow_unconfined = allow_unconfined});
+  return fatlink::linker({.isolation = in_process ? isolation::in_process : isolation::helper,
+                          .time_limit = to_milliseconds(limit_s),
+                          .cache = cache_unless(no_cache),
+                          .allow_unconfined = allow_unconfined});
 }
 
 float_flags compile_float_flags(link_options const& options)

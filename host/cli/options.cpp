@@ -10,7 +10,6 @@
 #include "device/device_name.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/devices.hpp"
-#include "fatlink/error.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
 
@@ -260,6 +259,12 @@ CLI::Option* add_choice(CLI::App& verb, std::string const& name,
   return verb.add_option_function<std::string>(name, store, help)->check(one_of(long_name, words));
 }
 
+void exclude_float_flags(CLI::App& verb)
+{
+  for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
+    verb.get_option(name)->excludes("--use-fast-math");
+}
+
 CLI::Option* add_choices(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
                          std::vector<std::string> const& words, std::string const& help)
 {
@@ -282,10 +287,7 @@ std::vector<target> parse_targets(std::vector<std::string> const& words)
 
 CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help)
 {
-  return verb.add_option("--target", words, help)
-      ->type_name("TARGET")
-      ->delimiter(',')
-      ->allow_extra_args(false);
+  return add_texts(verb, "--target", words, "TARGET", help)->delimiter(',');
 }
 
 }  // namespace fatlink::cli

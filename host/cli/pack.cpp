@@ -3,7 +3,6 @@
 // of a kind and target, and links take one of them and assume that all have the same interface and
 // ident. Threads: no shared state.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatbin/add_digests.hpp"
 #include "fatbin/contract_identity.hpp"
@@ -32,7 +32,6 @@
 #include "preflight/symbol_index.hpp"
 #include "source_inputs.hpp"
 #include "util/bytes/base64.hpp"
-#include "util/bytes/sha256.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -376,11 +375,6 @@ struct packed_fatbin {
 
 using entry_key = std::pair<entry_kind, target>;
 
-std::string entry_name(fatbin_entry const& entry)
-{
-  return fmt::format("{}:{}", name_of(entry.kind), entry.target.name());
-}
-
 /// Both have an entry like `entry`; they may be the same module.
 finding duplicate(fatbin_entry const& entry, fatbin const& first, fatbin const& second)
 {
@@ -530,41 +524,18 @@ void check_package(std::string const& text)
                "write it as my-transforms or 'my-transforms 1.2.0'");
 }
 
-std::optional<std::string> find_packed_contract(fatbin const& packed)
+nlohmann::json packed_to_json(packed_fatbin const& packed, std::string const& output)
 {
-  auto const& stated = packed.ident();
-  if (!stated || stated->contract.empty()) return std::nullopt;
-  return detail::contract_of(*stated);
-}
-
-nlohmann::json packed_to_json(packed_fatbin const& packed, pack_arguments const& arguments)
-{
-  auto entries = nlohmann::json::array();
-  for (std::size_t index = 0; index < packed.files.size(); ++index) {
-    auto const& entry = packed.contents.entries()[index];
-    entries.push_back({{"kind", name_of(entry.kind)},
-                       {"target", entry.target.name()},
-                       {"stored_bytes", entry.payload.size()},
-                       {"file", packed.files[index]}});
-  }
-  nlohmann::json json{{"output", arguments.output},
-                      {"bytes", packed.contents.bytes().size()},
-                      {"sha256", detail::to_hexadecimal(packed.contents.digest())},
-                      {"entries", entries},
-                      {"warnings", packed.warnings}};
-  if (auto const contract = find_packed_contract(packed.contents)) json["contract"] = *contract;
-  if (has_sidecar(arguments.output)) json["sidecar"] = packed_sidecar(arguments.output).string();
+  auto json = describe_output(packed.contents, output, packed.warnings);
+  for (std::size_t index = 0; index < packed.files.size(); ++index)
+    json["entries"][index]["file"] = packed.files[index];
   return json;
 }
 
-void print_packed(packed_fatbin const& packed, std::string const& output)
+void print_packed(fatbin const& packed, std::string const& output)
 {
-  std::vector<std::string> names;
-  for (auto const& entry : packed.contents.entries())
-    names.push_back(fmt::format("{}:{}", name_of(entry.kind), entry.target.name()));
-  fmt::print("{}: {}, contract {}, {} bytes\n", output, fmt::join(names, " "),
-             find_packed_contract(packed.contents).value_or("none"),
-             packed.contents.bytes().size());
+  fmt::print("{}: {}, contract {}, {} bytes\n", output, entry_names(packed, " "),
+             contract_name(packed), packed.bytes().size());
 }
 
 int pack(pack_arguments const& arguments)
@@ -582,9 +553,9 @@ int pack(pack_arguments const& arguments)
                      packed.warnings);
   print_warnings(packed.warnings);
   if (arguments.json)
-    print_json("fatlink.pack/1", packed_to_json(packed, arguments));
+    print_json("fatlink.pack/1", packed_to_json(packed, arguments.output));
   else
-    print_packed(packed, arguments.output);
+    print_packed(packed.contents, arguments.output);
   return k_done;
 }
 
@@ -596,10 +567,7 @@ void add_pack(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand(
       "pack", "Write one fatbin from files of one source, compiled for several architectures.");
   verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
-  verb->add_option("-o,--output", arguments->output,
-                   "fatbin to write; its sidecar is written beside it; -: standard output")
-      ->type_name("FILE.fatbin")
-      ->required();
+  add_fatbin_output(*verb, arguments->output);
   verb->add_option("--package", arguments->package,
                    "package that ships the fatbin: 'NAME VERSION' or NAME")
       ->type_name("PACKAGE");

@@ -57,10 +57,10 @@ std::vector<target> parse_architectures(std::string const& option, std::vector<s
   return parse_targets(words);
 }
 
-void add_bool(CLI::App& verb, std::string const& name, bool& value, std::string const& help)
+void add_architectures(CLI::App& verb, std::string const& name, std::vector<std::string>& words,
+                       std::string const& help)
 {
-  add_choice(
-      verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
+  add_texts(verb, name, words, "ARCHITECTURE", help)->delimiter(',');
 }
 
 /// @throws usage_error it is not a contract's name.
@@ -82,10 +82,7 @@ void check_contract(std::string const& name)
 std::string find_input_contract(std::vector<std::optional<input>> const& inputs)
 {
   for (auto const& file : inputs)
-    if (file)
-      for (auto const& module : file->modules())
-        if (auto const& ident = module.ident(); ident && !ident->contract.empty())
-          return ident->contract;
+    if (auto const* const ident = file ? find_contract(*file) : nullptr) return ident->contract;
   return {};
 }
 
@@ -179,11 +176,20 @@ void compile_flags::refuse_source_options() const
 
 compiler compile_flags::compiler() const
 {
-  return fatlink::compiler(
-      {.time_limit = std::chrono::milliseconds(static_cast<long>(limit_s * 1000)),
-       .memory_limit_mib = memory_mib,
-       .cache = no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings()),
-       .allow_unconfined = allow_unconfined});
+  return fatlink::compiler({.time_limit = to_milliseconds(limit_s),
+                            .memory_limit_mib = memory_mib,
+                            .cache = cache_unless(no_cache),
+                            .allow_unconfined = allow_unconfined});
+}
+
+std::shared_ptr<link_cache> cache_unless(bool no_cache)
+{
+  return no_cache ? nullptr : std::make_shared<link_cache>(default_cache_settings());
+}
+
+std::chrono::milliseconds to_milliseconds(double seconds)
+{
+  return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
 }
 
 void add_source_flags(CLI::App& verb, compile_flags& flags)
@@ -211,30 +217,23 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
 void add_compile_flags(CLI::App& verb, compile_flags& flags)
 {
   add_source_flags(verb, flags);
-  verb.add_option(
-          "--arch", flags.architectures,
-          "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
-          "of this machine; all: every one (default: 75, unless --sass is given); code for 90a and "
-          "the like links only for that one, other code also for newer GPUs")
-      ->type_name("ARCHITECTURE")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  verb.add_option("--sass", flags.sass,
-                  "architectures of cubins, which need no compiler later; CUDA C++ only")
-      ->type_name("ARCHITECTURE")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  add_bool(
+  add_architectures(
+      verb, "--arch", flags.architectures,
+      "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
+      "of this machine; all: every one (default: 75, unless --sass is given); code for 90a and "
+      "the like links only for that one, other code also for newer GPUs");
+  add_architectures(verb, "--sass", flags.sass,
+                    "architectures of cubins, which need no compiler later; CUDA C++ only");
+  add_switch(
       verb, "--ftz", flags.options.float_flags.ftz,
       "flush denormal numbers to zero; this and the following options are recorded in the fatbin");
-  add_bool(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
-  add_bool(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
-           "square roots round correctly");
-  add_bool(verb, "--fma", flags.options.float_flags.fmad, "contract multiplication and addition");
-  auto* fast = verb.add_flag("--use-fast-math", flags.use_fast_math,
-                             "--ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
-  for (auto const* name : {"--ftz", "--prec-div", "--prec-sqrt", "--fma"})
-    verb.get_option(name)->excludes(fast);
+  add_switch(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
+  add_switch(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
+             "square roots round correctly");
+  add_switch(verb, "--fma", flags.options.float_flags.fmad, "contract multiplication and addition");
+  verb.add_flag("--use-fast-math", flags.use_fast_math,
+                "--ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+  exclude_float_flags(verb);
   verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
   add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600, "the same as --compile-timeout");
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},

@@ -34,6 +34,11 @@ struct compile_flags {
   [[nodiscard]] fatlink::compiler compiler() const;
 };
 
+/// The cache of links and compiles; null with --no-cache.
+std::shared_ptr<link_cache> cache_unless(bool no_cache);
+/// Of an option in seconds.
+std::chrono::milliseconds to_milliseconds(double seconds);
+
 /// Adds --contract, --header, -I, -D, --std and --compile-timeout: what a source that is an input
 /// of another verb needs.
 void add_source_flags(CLI::App& verb, compile_flags& flags);

@@ -15,7 +15,7 @@
 #include "fatlink/input.hpp"
 #include "link_flags.hpp"
 #include "run/bind_plan.hpp"
-#include "run/run_data.hpp"
+#include "run/execute_plan.hpp"
 
 namespace fatlink::cli {
 
@@ -58,19 +58,19 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
                    std::string const& mode, std::vector<std::string> const& values,
                    link_flags flags);
 
-/// Generated inputs of a call.
-struct bench_data {
-  run_data data = {};
-  /// The first size that --set does not state; of a call whose sizes are all stated, the elements
-  /// of its largest input.
-  std::size_t elements = 0;
-};
+/// Generated arguments of a call, on a device. The job and the device must outlive it.
+struct bench_call {
+  /// The first size that --set and the plan do not state is `count`; `code` is one of the job's
+  /// variants. @throws usage_error the plan needs values that have no defaults.
+  bench_call(bench_job const& job, device const& destination, prepared_plan const& code,
+             std::size_t count, array_copies copies = {});
 
-/// The first size that --set and the plan do not state is `elements`; `code` is one of the job's
-/// variants.
-/// @throws usage_error the plan needs values that have no defaults.
-bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
-                         array_copies copies = {});
+  run_data data;
+  /// `count`; of a call whose sizes are all stated, the elements of its largest input.
+  std::size_t elements = 0;
+  plan_extents extents;
+  plan_arrays arrays;  ///< refers to `data` and `extents`
+};
 
 /// The upper median of `values`, which must not be empty.
 double median(std::vector<double> values);
@@ -78,7 +78,7 @@ double median(std::vector<double> values);
 /// Calls by the launch plan on a GPU: linked in each mode, compared with a device-to-device copy of
 /// as many bytes and, where there is one, with the same sources compiled as one and with a call
 /// through a function pointer. Rows for each number of `elements` and variant; for one number only
-/// if --set states all sizes. @throws as generate_data.
+/// if --set states all sizes. @throws as bench_call.
 nlohmann::json measure_plan(device const& gpu, bench_job const& job,
                             std::vector<std::size_t> const& elements);
 

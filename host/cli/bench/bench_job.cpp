@@ -35,6 +35,23 @@ void refuse_kernels(launch_plan const& plan, std::vector<std::string> const& ker
              kernels.front(), "leave out --kernel");
 }
 
+run_data generate_data(bench_job const& job, prepared_plan const& code,
+                       generated_inputs const& generated)
+{
+  auto const arguments = match_arguments(job.plan, {.values = job.values});
+  auto data = read_run_data(detail::plan_formulas(job.plan), arguments, job.references, generated);
+  add_device_inputs(data, code, arguments, generated);
+  return data;
+}
+
+/// Its elements; at least 1.
+std::size_t largest_input(run_data const& data)
+{
+  std::size_t most = 1;
+  for (auto const& [name, array] : data.inputs) most = std::max(most, array.count());
+  return most;
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> bench_job::single_source() const
@@ -107,21 +124,13 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   return job;
 }
 
-bench_data generate_data(bench_job const& job, prepared_plan const& code, std::size_t elements,
-                         array_copies copies)
+bench_call::bench_call(bench_job const& job, device const& destination, prepared_plan const& code,
+                       std::size_t count, array_copies copies)
+    : data(generate_data(job, code, {.elements = count, .copies = copies})),
+      elements(job.has_free_size() ? count : largest_input(data)),
+      extents(code.extents(size_arguments(data))),
+      arrays(destination, job.plan, data, extents)
 {
-  auto const& plan = job.plan;
-  auto const arguments = match_arguments(plan, {.values = job.values});
-  generated_inputs const generated{.elements = elements, .copies = copies};
-  bench_data call{
-      .data = read_run_data(detail::plan_formulas(plan), arguments, job.references, generated),
-      .elements = elements};
-  add_device_inputs(call.data, code, arguments, generated);
-  if (job.has_free_size()) return call;
-  call.elements = 1;
-  for (auto const& [name, array] : call.data.inputs)
-    call.elements = std::max(call.elements, array.count());
-  return call;
 }
 
 double median(std::vector<double> values)

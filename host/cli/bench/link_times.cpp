@@ -5,19 +5,15 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "bench/bench.hpp"
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/live_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/resources.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "resources_report.hpp"
-#include "run/execute_plan.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
@@ -29,6 +25,14 @@ double measure_ms(Work const& work)
   detail::stopwatch watch;
   work();
   return watch.lap();
+}
+
+/// A linker that links in this process.
+linker in_this_process(bench_job const& job)
+{
+  auto flags = job.flags;
+  flags.in_process = true;
+  return flags.linker();
 }
 
 /// A link's wall time, and the part of it that nvJitLink took.
@@ -57,9 +61,7 @@ struct mode_times {
 /// One round more than `rounds`: the first link opens nvJitLink.
 mode_times time_mode(bench_job const& job, link_options const& options)
 {
-  auto own_flags = job.flags;
-  own_flags.in_process = true;
-  auto in_process = own_flags.linker();
+  auto in_process = in_this_process(job);
   auto in_helper = job.flags.linker();
   mode_times times;
   for (unsigned round = 0; round <= job.rounds; ++round) {
@@ -93,9 +95,7 @@ std::vector<input> make_partial(linker& linker, std::vector<input> const& inputs
 nlohmann::json time_two_steps(bench_job const& job, link_options const& step,
                               link_options const& last)
 {
-  auto own_flags = job.flags;
-  own_flags.in_process = true;
-  auto linker = own_flags.linker();
+  auto linker = in_this_process(job);
   std::vector<double> step_times;
   std::vector<double> last_times;
   for (unsigned round = 0; round <= job.rounds; ++round) {
@@ -159,32 +159,20 @@ measure_start links_of(bench_job const& job, target target)
   };
 }
 
-/// Generated arguments of a plan, on the GPU.
-struct plan_input {
-  plan_input(bench_job const& job, device const& gpu, prepared_plan const& code)
-      : call(generate_data(job, code, job.has_free_size() ? k_elements : 0)),
-        extents(code.extents(size_arguments(call.data))),
-        arrays(gpu, job.plan, call.data, extents)
-  {
-  }
-  bench_data call;
-  plan_extents extents;
-  plan_arrays arrays;
-};
-
 measure_start plans_of(bench_job const& job, device const& gpu)
 {
   auto const target = gpu.info().target;
   auto links = job.flags.linker();
   auto const code = prepare(gpu, job.plan, job.inputs,
                             links.link(job.inputs, job.make_options(target, link_mode::lto)));
-  auto const input = std::make_shared<plan_input>(job, gpu, code);
-  return [&job, &gpu, target, links, input](bool is_tiered) {
+  auto const call =
+      std::make_shared<bench_call>(job, gpu, code, job.has_free_size() ? k_elements : 0);
+  return [&job, &gpu, target, links, call](bool is_tiered) {
     live_plan live(gpu, links, settings_of(job, target, is_tiered));
     auto stream = gpu.create_stream();
     detail::stopwatch watch;
     auto const report = live.swap(job.inputs, {.plan = job.plan});
-    live.run(stream, input->arrays.arguments());
+    live.run(stream, call->arrays.arguments());
     stream.synchronize();
     first_time const time{.image_ms = image_ms(report), .launch_ms = watch.lap()};
     (void)live.wait_for_best();

@@ -6,22 +6,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "bench/bench.hpp"
 #include "error_report.hpp"
-#include "fatlink/device.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/prepare.hpp"
 #include "installed.hpp"
-#include "run/execute_plan.hpp"
 #include "run/run_report.hpp"
 
 namespace fatlink::cli {
@@ -99,52 +92,37 @@ nlohmann::json time_variants(device const& gpu, std::vector<variant>& variants, 
   return to_rows(variants, size);
 }
 
-/// An image under the name of its variant.
-struct bench_image {
-  std::string variant;
-  std::vector<input> inputs;  ///< from which it was linked
-  linked_image image;
-};
-
-/// A fatbin that needs no transform, linked without options.
-bench_image link_complete(device const& gpu, std::filesystem::path const& file, char const* variant)
-{
-  std::vector inputs{input::read(file)};
-  auto image = linker().link(inputs, gpu.link_options(link_mode::ptx));
-  return {variant, std::move(inputs), std::move(image)};
-}
-
-/// The inputs of `job`, linked with the options of the bench in each of its modes, and the single
-/// source that they are compared with, where there is one.
-/// @throws as linker::link.
-std::vector<bench_image> link_variants(device const& gpu, bench_job const& job)
-{
-  std::vector<bench_image> images;
-  for (auto const mode : job.modes)
-    images.push_back(
-        {name_of(mode), job.inputs,
-         job.flags.linker().link(job.inputs, job.make_options(gpu.info().target, mode))});
-  if (auto const file = job.single_source())
-    images.push_back(link_complete(gpu, *file, k_single_source));
-  return images;
-}
-
 struct named_plan {
   std::string variant;
   prepared_plan code;
 };
 
+/// Of a fatbin that needs no transform, linked without options.
+named_plan load_complete(device const& gpu, launch_plan plan, std::filesystem::path const& file,
+                         char const* variant)
+{
+  std::vector const inputs{input::read(file)};
+  auto image = linker().link(inputs, gpu.link_options(link_mode::ptx));
+  return {variant, prepare(gpu, std::move(plan), inputs, std::move(image))};
+}
+
+/// The inputs of `job`, linked with the options of the bench in each of its modes, and what they
+/// are compared with, where there is any.
+/// @throws as linker::link.
 std::vector<named_plan> load_plans(device const& gpu, bench_job const& job)
 {
   std::vector<named_plan> plans;
-  for (auto& [variant, inputs, image] : link_variants(gpu, job))
-    plans.push_back({variant, prepare(gpu, job.plan, inputs, std::move(image))});
-  if (job.single_source() && job.files[1].stem() == k_default_transform) {
-    auto plan = job.plan;
-    plan.launches.front().kernel = "apply_transform_pointer";
-    auto [variant, inputs, image] = link_complete(gpu, bench_fatbin(), "function pointer");
-    plans.push_back({variant, prepare(gpu, std::move(plan), inputs, std::move(image))});
+  for (auto const mode : job.modes) {
+    auto image = job.flags.linker().link(job.inputs, job.make_options(gpu.info().target, mode));
+    plans.push_back({name_of(mode), prepare(gpu, job.plan, job.inputs, std::move(image))});
   }
+  auto const single_source = job.single_source();
+  if (!single_source) return plans;
+  plans.push_back(load_complete(gpu, job.plan, *single_source, k_single_source));
+  if (job.files[1].stem() != k_default_transform) return plans;
+  auto plan = job.plan;
+  plan.launches.front().kernel = "apply_transform_pointer";
+  plans.push_back(load_complete(gpu, std::move(plan), bench_fatbin(), "function pointer"));
   return plans;
 }
 
@@ -173,58 +151,39 @@ std::size_t bytes_of(launch_plan const& plan, plan_extents const& extents)
 nlohmann::json time_plans(device const& gpu, bench_job const& job,
                           std::vector<named_plan> const& plans, std::size_t elements)
 {
-  auto const& plan = job.plan;
-  auto const [data, count] = generate_data(job, plans.front().code, elements);
-  auto const extents = plans.front().code.extents(size_arguments(data));
-  plan_arrays const arrays(gpu, plan, data, extents);
-  auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, data));
-  auto const bytes = bytes_of(plan, extents);
+  bench_call const generated(job, gpu, plans.front().code, elements);
+  auto const scratch = gpu.allocate<std::byte>(scratch_bytes(plans, generated.data));
+  auto const bytes = bytes_of(job.plan, generated.extents);
   auto const copy_source = gpu.allocate<std::byte>(bytes / 2);
   auto const copy_target = gpu.allocate<std::byte>(bytes / 2);
   std::vector<variant> variants;
   variants.push_back(
       {k_copy, [&](auto const& stream) { gpu.copy(copy_target, copy_source, bytes / 2, stream); }});
   for (auto const& [name, code] : plans)
-    variants.push_back({name, [call = code.bind(arrays.arguments(), {.address = scratch.address(),
-                                                                     .bytes = scratch.size()})](
-                                  auto const& stream) { call.run(stream); }});
-  return time_variants(gpu, variants, {.elements = count, .bytes = static_cast<double>(bytes)},
+    variants.push_back(
+        {name, [call = code.bind(generated.arrays.arguments(),
+                                 {.address = scratch.address(), .bytes = scratch.size()})](
+                   auto const& stream) { call.run(stream); }});
+  return time_variants(gpu, variants,
+                       {.elements = generated.elements, .bytes = static_cast<double>(bytes)},
                        job.rounds);
 }
 
 constexpr std::size_t k_count = std::size_t{1} << 20;
 
-/// A launch on a stream, and the memory that it uses.
-struct measured_launch {
-  std::function<void(stream const&)> start;
-  std::size_t elements = 0;
-};
-
-measured_launch make_launch(device const& cpu, linked_image const& image, bench_job const& job)
-{
-  auto const code = prepare(cpu, job.plan, job.inputs, image);
-  auto call = generate_data(job, code, k_count, {.on_host = true});
-  auto const data = std::make_shared<run_data>(std::move(call.data));
-  auto const extents = std::make_shared<plan_extents>(code.extents(size_arguments(*data)));
-  auto const arrays = std::make_shared<plan_arrays>(cpu, job.plan, *data, *extents);
-  auto const start = [=](stream const& stream) {
-    (void)data, (void)extents;  // which the arrays refer to
-    code.run(stream, arrays->arguments());
-  };
-  return {start, call.elements};
-}
-
 /// Instructions per second of each round; the first, which warms up, is left out.
-std::vector<double> measure_rates(device& cpu, measured_launch const& launch, unsigned rounds)
+std::vector<double> measure_rates(device& cpu, prepared_plan const& code, bench_call const& call,
+                                  unsigned rounds)
 {
   auto const stream = cpu.create_stream();
+  auto const arguments = call.arrays.arguments();
   std::vector<double> rates;
   for (unsigned round = 0; round <= rounds; ++round) {
     auto start = cpu.create_event();
     auto stop = cpu.create_event();
     auto const instructions_before = cpu.instructions();
     start.record(stream);
-    launch.start(stream);
+    code.run(stream, arguments);
     stop.record(stream);
     auto const executed = static_cast<double>(cpu.instructions() - instructions_before);
     if (round > 0) rates.push_back(executed / stop.ms_since(start) * 1e3);
@@ -276,13 +235,14 @@ nlohmann::json measure_reference_device(bench_job const& job)
   auto const cpu = open_device("cpu");
   auto const image = link_for(*cpu, job);
   if (!image) return nullptr;
-  auto const launch = make_launch(*cpu, *image, job);
+  auto const code = prepare(*cpu, job.plan, job.inputs, *image);
+  bench_call const call(job, *cpu, code, k_count, {.on_host = true});
   auto const cores = cpu->info().multiprocessors;
-  auto const rate = median(measure_rates(*cpu, launch, job.rounds)) / cores;
+  auto const rate = median(measure_rates(*cpu, code, call, job.rounds)) / cores;
   auto const instructions_per_element = static_cast<double>(cpu->instructions()) /
-                                        (static_cast<double>(launch.elements) * (job.rounds + 1));
+                                        (static_cast<double>(call.elements) * (job.rounds + 1));
   return {{"mode", to_string(image->mode)},
-          {"elements", launch.elements},
+          {"elements", call.elements},
           {"cores", cores},
           {"instructions_per_s_and_core", rate},
           {"elements_per_s_and_core", rate / instructions_per_element}};

@@ -12,17 +12,14 @@
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
-#include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "bench/bench.hpp"
 #include "compiler/contract/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
+#include "installed.hpp"
 #include "terminal/interrupts.hpp"
 #include "toolkit/vendor_library.hpp"
 #include "util/process/environment.hpp"
@@ -119,34 +116,6 @@ child_result run_child(std::string const& file, std::vector<std::string> words)
   return result;
 }
 
-/// Compiles the sources of a job with nvcc, each to a fatbin with LTO-IR and PTX for sm_75.
-class nvcc_times {
- public:
-  /// Finds nvcc: in PATH, then in the toolkits of the search. Prints a warning if the job has
-  /// sources that nvcc cannot compile, or there is no nvcc. `output`: a file to write.
-  nvcc_times(bench_job const& job, std::string output);
-
-  /// Measures one round; nothing without nvcc or sources.
-  void measure();
-
-  /// As docs/schemas/bench.json describes: medians of all rounds; null without any.
-  [[nodiscard]] nlohmann::json row() const;
-
- private:
-  /// Says why nvcc is not measured.
-  void skip(std::string const& reason);
-  [[nodiscard]] std::vector<std::string> command(std::filesystem::path const& source) const;
-
-  bench_job const& job_;
-  std::string output_;
-  std::vector<std::filesystem::path> sources_;
-  std::string file_;     ///< nvcc; empty: not measured
-  std::string version_;  ///< "13.0"
-  std::string header_;   ///< included before each source; empty: none
-  std::vector<double> process_ms_;
-  std::vector<double> cpu_ms_;
-};
-
 namespace fs = std::filesystem;
 
 bool is_program(fs::path const& file)
@@ -187,71 +156,87 @@ std::string forced_header(bench_job const& job, input const& compiled)
 {
   auto const& header = job.flags.sources.options.header;
   if (!header.empty()) return header.string();
-  for (auto const& module : compiled.modules())
-    if (auto const& ident = module.ident(); ident && !ident->contract.empty())
-      return detail::find_contract(ident->contract).header_path;
-  return {};
+  auto const* const ident = find_contract(compiled);
+  return ident == nullptr ? "" : detail::find_contract(ident->contract).header_path;
 }
 
-nvcc_times::nvcc_times(bench_job const& job, std::string output)
-    : job_(job), output_(std::move(output))
-{
-  for (std::size_t i = 0; i < job.files.size(); ++i) {
-    if (!is_source_name(job.files[i])) continue;
-    sources_.push_back(job.files[i]);
-    header_ = forced_header(job, job.inputs[i]);
+/// Compiles the sources of a job with nvcc, each to a fatbin with LTO-IR and PTX for sm_75.
+class nvcc_times {
+ public:
+  /// Finds nvcc: in PATH, then in the toolkits of the search. Prints a warning if the job has
+  /// sources that nvcc cannot compile, or there is no nvcc. `output`: a file to write.
+  nvcc_times(bench_job const& job, std::string output) : job_(job), output_(std::move(output))
+  {
+    for (std::size_t i = 0; i < job.files.size(); ++i) {
+      if (!is_source_name(job.files[i])) continue;
+      sources_.push_back(job.files[i]);
+      header_ = forced_header(job, job.inputs[i]);
+    }
+    if (sources_.empty()) return;
+    file_ = find_nvcc();
+    if (file_.empty())
+      skip("it is neither in PATH nor in a toolkit ($CUDA_HOME, /usr/local/cuda)");
+    else
+      version_ = release_in(run_child(file_, {file_, "--version"}).output);
+    for (auto const& source : sources_)
+      if (source.extension() != ".cu") skip(fmt::format("{} is LLVM IR", source.string()));
   }
-  if (sources_.empty()) return;
-  file_ = find_nvcc();
-  if (file_.empty())
-    skip("it is neither in PATH nor in a toolkit ($CUDA_HOME, /usr/local/cuda)");
-  else
-    version_ = release_in(run_child(file_, {file_, "--version"}).output);
-  for (auto const& source : sources_)
-    if (source.extension() != ".cu") skip(fmt::format("{} is LLVM IR", source.string()));
-}
 
-void nvcc_times::skip(std::string const& reason)
-{
-  print_warnings({fmt::format("nvcc is not measured: {}", reason)});
-  file_.clear();
-}
-
-std::vector<std::string> nvcc_times::command(fs::path const& source) const
-{
-  auto const& options = job_.flags.sources.options;
-  std::vector<std::string> words{file_, "-dlto", "-fatbin", "-arch=sm_75", "-o", output_};
-  if (!header_.empty()) words.push_back("--pre-include=" + header_);
-  for (auto const& folder : options.include_folders) words.push_back("-I" + folder.string());
-  for (auto const& definition : options.definitions) words.push_back("-D" + definition);
-  words.push_back(source.string());
-  return words;
-}
-
-void nvcc_times::measure()
-{
-  if (file_.empty()) return;
-  double process_ms = 0;
-  double cpu_ms = 0;
-  for (auto const& source : sources_) {
-    auto const result = run_child(file_, command(source));
-    if (!result.has_succeeded)
-      return skip(fmt::format("{} does not compile {}", file_, source.string()));
-    process_ms += result.ms;
-    cpu_ms += result.cpu_ms;
+  /// Measures one round; nothing without nvcc or sources.
+  void measure()
+  {
+    if (file_.empty()) return;
+    double process_ms = 0;
+    double cpu_ms = 0;
+    for (auto const& source : sources_) {
+      auto const result = run_child(file_, command(source));
+      if (!result.has_succeeded)
+        return skip(fmt::format("{} does not compile {}", file_, source.string()));
+      process_ms += result.ms;
+      cpu_ms += result.cpu_ms;
+    }
+    process_ms_.push_back(process_ms);
+    cpu_ms_.push_back(cpu_ms);
   }
-  process_ms_.push_back(process_ms);
-  cpu_ms_.push_back(cpu_ms);
-}
 
-nlohmann::json nvcc_times::row() const
-{
-  if (file_.empty() || process_ms_.empty()) return nullptr;
-  return {{"version", version_},
-          {"file", file_},
-          {"process_ms", median(process_ms_)},
-          {"cpu_ms", median(cpu_ms_)}};
-}
+  /// As docs/schemas/bench.json describes: medians of all rounds; null without any.
+  [[nodiscard]] nlohmann::json row() const
+  {
+    if (file_.empty() || process_ms_.empty()) return nullptr;
+    return {{"version", version_},
+            {"file", file_},
+            {"process_ms", median(process_ms_)},
+            {"cpu_ms", median(cpu_ms_)}};
+  }
+
+ private:
+  /// Says why nvcc is not measured.
+  void skip(std::string const& reason)
+  {
+    print_warnings({fmt::format("nvcc is not measured: {}", reason)});
+    file_.clear();
+  }
+
+  [[nodiscard]] std::vector<std::string> command(fs::path const& source) const
+  {
+    auto const& options = job_.flags.sources.options;
+    std::vector<std::string> words{file_, "-dlto", "-fatbin", "-arch=sm_75", "-o", output_};
+    if (!header_.empty()) words.push_back("--pre-include=" + header_);
+    for (auto const& folder : options.include_folders) words.push_back("-I" + folder.string());
+    for (auto const& definition : options.definitions) words.push_back("-D" + definition);
+    words.push_back(source.string());
+    return words;
+  }
+
+  bench_job const& job_;
+  std::string output_;
+  std::vector<std::filesystem::path> sources_;
+  std::string file_;     ///< nvcc; empty: not measured
+  std::string version_;  ///< "13.0"
+  std::string header_;   ///< included before each source; empty: none
+  std::vector<double> process_ms_;
+  std::vector<double> cpu_ms_;
+};
 
 [[noreturn]] void fail_measurement(std::string const& cause)
 {
@@ -293,7 +278,7 @@ class start_times {
       fail_measurement(
           fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "
                       "program",
-                      verb_, output["cache"].get<std::string>(), expected_outcome));
+                      verb_, output["cache"], expected_outcome));
     values_["process"].push_back(result.ms);
     values_["cpu"].push_back(result.cpu_ms);
     for (auto const* phase : k_phases)

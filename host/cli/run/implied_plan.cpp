@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <set>
 #include <string_view>
 #include <vector>
 

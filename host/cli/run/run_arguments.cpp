@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
+#include "code_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "resources_report.hpp"
 #include "util/text/nearest.hpp"
 
 namespace fatlink::cli {
@@ -91,12 +90,10 @@ nlohmann::json parse_value(std::string const& name, std::string const& text)
   return as_whole(std::move(value));
 }
 
-/// The names of the fields of the argument; nothing where the transforms state them.
-std::vector<std::string> fields_of(plan_argument const& argument)
+std::vector<std::string> fields_of(element_type const& type)
 {
   std::vector<std::string> names;
-  if (argument.type)
-    for (auto const& field : argument.type->fields) names.push_back(field.name);
+  for (auto const& field : type.fields) names.push_back(field.name);
   return names;
 }
 
@@ -104,20 +101,20 @@ std::vector<std::string> fields_of(plan_argument const& argument)
 void check_field(plan_argument const& argument, std::string const& field, std::string const& text)
 {
   if (!argument.type) return;
-  auto const names = fields_of(argument);
+  auto const names = fields_of(*argument.type);
   if (std::ranges::find(names, field) != names.end()) return;
   if (names.empty())
     fail_usage(fmt::format("--set {}: {} is a value of {}, which has no fields", text,
                            argument.name, to_string(*argument.type)),
                text, fmt::format("write --set {}=VALUE", argument.name));
   fail_usage(fmt::format("--set {}: {} has no field '{}'", text, argument.name, field), text,
-             field_hint(names, field));
+             field_hint(*argument.type, field));
 }
 
 /// @throws usage_error a struct or state is stated as something other than its fields.
 void check_value(plan_argument const& argument, nlohmann::json const& value)
 {
-  auto const names = fields_of(argument);
+  auto const names = argument.type ? fields_of(*argument.type) : std::vector<std::string>();
   auto const has_fields = argument.role == argument_role::state || !names.empty();
   if (value.is_object())
     for (auto const& [field, ignored] : value.items())
@@ -129,6 +126,30 @@ void check_value(plan_argument const& argument, nlohmann::json const& value)
                names.empty() ? fmt::format("name a field: --set {}.FIELD=VALUE", argument.name)
                              : fmt::format("name a field, of {}: --set {}.{}=VALUE", list(names),
                                            argument.name, names.front()));
+}
+
+/// "NAME=REST" of an option that can be repeated.
+struct named_text {
+  std::string name = {};
+  std::string text = {};
+};
+
+/// @throws usage_error an element is not NAME=TEXT, or a name is stated twice.
+std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts)
+{
+  std::vector<named_text> parsed;
+  for (auto const& text : texts) {
+    auto const equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      fail_usage(fmt::format("{} {}: has no {}", option, text, equals == 0 ? "name" : "value"),
+                 text, fmt::format("write {} NAME=VALUE", option));
+    parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
+    for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
+      if (parsed[i].name == parsed.back().name)
+        fail_usage(fmt::format("{} {}: is stated twice", option, parsed[i].name), parsed[i].name,
+                   "state it once");
+  }
+  return parsed;
 }
 
 /// "bounds.low=3" sets a field.
@@ -166,15 +187,9 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
 void add_modules(CLI::App& verb, run_arguments& arguments)
 {
-  verb.add_option("--library", arguments.library,
-                  "library: name, or file of any form (default: the installed library of the "
-                  "transform's contract, or apply_transform)")
-      ->type_name("LIBRARY");
-  verb.add_option("--transform", arguments.transforms,
-                  "transform: name, or file of any form (default: relu_poly); repeat it for "
-                  "several transforms")
-      ->type_name("TRANSFORM")
-      ->allow_extra_args(false);
+  add_library(verb, arguments.library);
+  add_transforms(verb, arguments.transforms,
+                 "(default: relu_poly); repeat it for several transforms");
   verb.add_option("--watch", arguments.watched,
                   "a transform, source or other file: run again whenever a file that the run "
                   "reads changes: "
@@ -237,6 +252,21 @@ void add_plan(CLI::App& verb, run_arguments& arguments)
 
 }  // namespace
 
+void add_library(CLI::App& verb, std::string& library)
+{
+  verb.add_option("--library", library,
+                  "library: name, or file of any form (default: the installed library of the "
+                  "transform's contract, or apply_transform)")
+      ->type_name("LIBRARY");
+}
+
+void add_transforms(CLI::App& verb, std::vector<std::string>& transforms,
+                    std::string const& default_value)
+{
+  add_texts(verb, "--transform", transforms, "TRANSFORM",
+            "transform: name, or file of any form " + default_value);
+}
+
 void add_set(CLI::App& verb, std::vector<std::string>& values)
 {
   add_texts(verb, "--set", values, "NAME=VALUE",
@@ -244,25 +274,9 @@ void add_set(CLI::App& verb, std::vector<std::string>& values)
             "bounds.low=1");
 }
 
-std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts)
+std::string field_hint(element_type const& type, std::string const& field)
 {
-  std::vector<named_text> parsed;
-  for (auto const& text : texts) {
-    auto const equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      fail_usage(fmt::format("{} {}: has no {}", option, text, equals == 0 ? "name" : "value"),
-                 text, fmt::format("write {} NAME=VALUE", option));
-    parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
-    for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
-      if (parsed[i].name == parsed.back().name)
-        fail_usage(fmt::format("{} {}: is stated twice", option, parsed[i].name), parsed[i].name,
-                   "state it once");
-  }
-  return parsed;
-}
-
-std::string field_hint(std::vector<std::string> const& names, std::string const& field)
-{
+  auto const names = fields_of(type);
   auto const similar = detail::nearest(names, field);
   return fmt::format("{}its fields: {}",
                      similar.empty() ? "" : fmt::format("did you mean {}? ", similar), list(names));

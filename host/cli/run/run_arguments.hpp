@@ -20,20 +20,18 @@
 
 namespace fatlink::cli {
 
+/// Adds --library.
+void add_library(CLI::App& verb, std::string& library);
+
+/// Adds --transform, which can be repeated; its help ends with `default_value`.
+void add_transforms(CLI::App& verb, std::vector<std::string>& transforms,
+                    std::string const& default_value);
+
 /// Adds --set, which can be repeated.
 void add_set(CLI::App& verb, std::vector<std::string>& values);
 
-/// "NAME=REST" of an option that can be repeated.
-struct named_text {
-  std::string name = {};
-  std::string text = {};
-};
-
-/// @throws usage_error an element is not NAME=TEXT, or a name is stated twice.
-std::vector<named_text> parse_named(char const* option, std::vector<std::string> const& texts);
-
-/// "did you mean scale? its fields: scale, offset", for `field`, which is none of `names`.
-std::string field_hint(std::vector<std::string> const& names, std::string const& field);
+/// "did you mean scale? its fields: scale, offset", for `field`, which is none of those of `type`.
+std::string field_hint(element_type const& type, std::string const& field);
 
 /// The arguments of a plan that the command line states.
 struct plan_arguments {

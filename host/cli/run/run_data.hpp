@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -61,6 +62,10 @@ struct run_array {
   {
     elements->fill(first + start, bytes);
   }
+  /// Reads at most `bytes`, or one element, at a time; `use` gets the first element's index, and
+  /// may end it by false. Returns whether it did not. @throws as read.
+  bool read_pieces(std::size_t bytes,
+                   std::function<bool(std::size_t, std::span<std::byte>)> const& use) const;
   /// All of it. @throws file_error as npy_reader. @throws device_error a kernel failed.
   [[nodiscard]] host_array read() const;
   /// Rows of it; `rows`: how many it has, along its slowest extent or by its count.
@@ -93,6 +98,9 @@ struct array_copies {
   std::size_t outputs = 1;  ///< copies of each output on the host: one for each link mode
   bool on_host = false;     ///< whether device memory is the host's: on the reference device
 };
+
+/// @throws usage_error --elements is given, and is the value of no size.
+[[noreturn]] void refuse_elements(std::size_t elements, launch_plan const& plan);
 
 /// The transform whose hook a state is for; null if none states a state.
 transform_reference const* owner_of(plan_argument const& state,

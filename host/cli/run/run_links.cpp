@@ -5,13 +5,13 @@
 #include <optional>
 #include <system_error>
 
+#include "code_report.hpp"
 #include "device/device_name.hpp"
 #include "error_report.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/request_of.hpp"
 #include "preflight/interface_queries.hpp"
-#include "resources_report.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {

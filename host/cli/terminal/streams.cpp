@@ -2,7 +2,6 @@
 #include "terminal/streams.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-// --resources: the resources of kernels, as JSON and as text.
+// What code is, as JSON and as text: the entries of a fatbin, and the resources of its kernels
+// (--resources).
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "fatlink/fatbin.hpp"
 #include "fatlink/resources.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
+
+/// "ptx:sm_75".
+std::string entry_name(fatbin_entry const& entry);
+/// Of all entries, separated by `separator`.
+std::string entry_names(fatbin const& code, char const* separator);
+
+/// "reduce/1"; "none" of a fatbin whose ident states no contract.
+std::string contract_name(fatbin const& code);
+
+/// What every verb that writes a fatbin says of it: "output", "bytes", "sha256", "entries",
+/// "warnings", and "contract" and "sidecar" where there are any.
+nlohmann::json describe_output(fatbin const& code, std::string const& output,
+                               std::vector<std::string> const& warnings);
+
+/// Adds --output, of a fatbin.
+void add_fatbin_output(CLI::App& verb, std::string& output);
 
 /// Adds --resources.
 void add_resources(CLI::App& verb, bool& resources);

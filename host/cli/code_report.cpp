@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "resources_report.hpp"
+#include "code_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdint>
-#include <string>
 
+#include "error_report.hpp"
+#include "fatbin/contract_identity.hpp"
+#include "fatbin_files.hpp"
 #include "options.hpp"
+#include "util/bytes/sha256.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -37,6 +41,50 @@ std::string text_of(nlohmann::json const& kernel, char const* key)
 
 }  // namespace
 
+std::string entry_name(fatbin_entry const& entry)
+{
+  return fmt::format("{}:{}", name_of(entry.kind), entry.target.name());
+}
+
+std::string entry_names(fatbin const& code, char const* separator)
+{
+  std::vector<std::string> names;
+  for (auto const& entry : code.entries()) names.push_back(entry_name(entry));
+  return fmt::format("{}", fmt::join(names, separator));
+}
+
+std::string contract_name(fatbin const& code)
+{
+  auto const& ident = code.ident();
+  return ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none";
+}
+
+nlohmann::json describe_output(fatbin const& code, std::string const& output,
+                               std::vector<std::string> const& warnings)
+{
+  auto entries = nlohmann::json::array();
+  for (auto const& entry : code.entries())
+    entries.push_back({{"kind", name_of(entry.kind)},
+                       {"target", entry.target.name()},
+                       {"stored_bytes", entry.payload.size()}});
+  nlohmann::json json{{"output", output},
+                      {"bytes", code.bytes().size()},
+                      {"sha256", detail::to_hexadecimal(code.digest())},
+                      {"entries", entries},
+                      {"warnings", warnings}};
+  if (auto const contract = contract_name(code); contract != "none") json["contract"] = contract;
+  if (has_sidecar(output)) json["sidecar"] = sidecar_name(output);
+  return json;
+}
+
+void add_fatbin_output(CLI::App& verb, std::string& output)
+{
+  verb.add_option("-o,--output", output,
+                  "fatbin to write; its sidecar is written beside it; -: standard output")
+      ->type_name("FILE.fatbin")
+      ->required();
+}
+
 void add_resources(CLI::App& verb, bool& resources)
 {
   verb.add_flag("--resources", resources,
@@ -65,7 +113,7 @@ void print_resources(nlohmann::json const& kernels, char const* indentation)
     fmt::print(
         "{}{}: {} registers; bytes: {} {}, {} local stores, {} local loads, {} shared, {} "
         "constant\n",
-        indentation, kernel["kernel"].get<std::string>(), text_of(kernel, "registers"),
+        indentation, kernel["kernel"], text_of(kernel, "registers"),
         text_of(kernel, is_linked ? "stack_bytes" : "frame_bytes"), is_linked ? "stack" : "frame",
         text_of(kernel, "local_store_bytes"), text_of(kernel, "local_load_bytes"),
         text_of(kernel, "static_shared_bytes"), text_of(kernel, "constant_bytes"));
