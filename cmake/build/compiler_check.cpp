@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "interpreter/execution/cpu_level.hpp"
-#include "interpreter/instructions/integers/integer_ops.hpp"
+#include "interpreter/instructions/arithmetic/integer_ops.hpp"
 
 namespace {
 

@@ -14,7 +14,6 @@
 
 #include "catalogue/installed_library.hpp"
 #include "catalogue/transform_check.hpp"
-#include "compile/source_inputs.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
@@ -22,14 +21,12 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
-#include "option_flags.hpp"
 #include "options.hpp"
 #include "plan_checks.hpp"
-#include "preflight/default_hooks.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/interface_queries.hpp"
-#include "preflight/linked_entry.hpp"
-#include "targets.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
+#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -81,10 +78,7 @@ std::optional<toolkit_version> parse_linker_version(std::string const& text)
     auto const [rest, minor_code] = std::from_chars(dot + 1, end, version.minor);
     if (minor_code == std::errc{} && rest == end) return version;
   }
-  throw usage_error({.message = fmt::format("--nvjitlink: '{}' is not a version", text),
-                     .input = text,
-                     .code = error_code::invalid_argument,
-                     .hint = "write it as 13.0"});
+  fail_usage(fmt::format("--nvjitlink: '{}' is not a version", text), text, "write it as 13.0");
 }
 
 /// The hooks that are left for other transforms.
@@ -107,12 +101,10 @@ nlohmann::json results_to_json(std::vector<check_result> const& results)
 {
   auto json = nlohmann::json{{"links", true}, {"targets", nlohmann::json::array()}};
   for (auto const& result : results) {
-    auto findings = nlohmann::json::array();
-    for (auto const& finding : result.findings) findings.push_back(finding_to_json(finding));
     json["targets"].push_back({{"target", result.target.name()},
                                {"mode", to_string(result.mode)},
                                {"library", library_to_json(result.library)},
-                               {"findings", findings},
+                               {"findings", findings_to_json(result.findings)},
                                {"open_hooks", open_hooks(result)},
                                {"default_hooks", result.defaults},
                                {"unseen", result.unseen},
@@ -186,15 +178,6 @@ std::vector<preflight_request> make_preflight_requests(check_arguments const& ar
   return requests;
 }
 
-std::vector<std::string> list_unseen(std::vector<input> const& files,
-                                     preflight_request const& request)
-{
-  std::vector<std::string> names;
-  for (auto const& module : select_modules(files, request))
-    if (is_opaque(module, detail::choice_of(request))) names.push_back(module.name());
-  return names;
-}
-
 /// The modules that a link takes of `files`, after the installed `library` if there is one.
 std::vector<fatbin> linked_modules(std::vector<input> const& files,
                                    installed_library const* library,
@@ -205,25 +188,34 @@ std::vector<fatbin> linked_modules(std::vector<input> const& files,
   return modules;
 }
 
-/// Of the modules that a link takes of `files`, with the installed `library` if there is one.
-std::set<std::string> list_defaults(std::vector<input> const& files,
-                                    installed_library const* library,
-                                    preflight_request const& request)
+/// Adds findings to a result, errors first.
+void add_findings(check_result& result, std::vector<finding> const& more)
 {
-  return detail::default_hooks(linked_modules(files, library, request), detail::choice_of(request));
+  result.findings.insert(result.findings.begin(), more.begin(), more.end());
+  std::ranges::stable_sort(result.findings, std::ranges::greater{}, &finding::severity);
 }
 
-/// Adds the findings about plans to each result, errors first.
+/// Adds the findings about plans to each result.
 void check_plans(std::vector<check_result>& results, std::vector<stated_plan> const& plans,
                  bool allow_calls)
 {
   for (auto& result : results)
     for (auto const& plan : plans) {
       if (plan.library != nullptr && plan.library != result.library) continue;
-      auto const findings = judge_plan(plan, {result.target, result.mode, allow_calls});
-      result.findings.insert(result.findings.begin(), findings.begin(), findings.end());
-      std::ranges::stable_sort(result.findings, std::ranges::greater{}, &finding::severity);
+      add_findings(result, judge_plan(plan, {result.target, result.mode, allow_calls}));
     }
+}
+
+/// The result of `request`, without the findings of the links, with `library` if there is one.
+check_result check_one(std::vector<input> const& files, preflight_request const& request,
+                       installed_library const* library, std::vector<finding> findings)
+{
+  auto const choice = detail::choice_of(request);
+  check_result result{request.target, request.mode, std::move(findings), library};
+  for (auto const& module : select_modules(files, request))
+    if (is_opaque(module, choice)) result.unseen.push_back(module.name());
+  result.defaults = detail::default_hooks(linked_modules(files, library, request), choice);
+  return result;
 }
 
 /// `installed` is empty unless the inputs lack a library; `selected` are the libraries that the
@@ -236,16 +228,14 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
   std::vector<check_result> results;
   for (auto const& library : selected)
     for (auto const& request : requests)
-      results.push_back({request.target, request.mode, preflight_with(library, files, request),
-                         &library, list_unseen(files, request),
-                         list_defaults(files, &library, request)});
+      results.push_back(
+          check_one(files, request, &library, preflight_with(library, files, request)));
   if (!selected.empty()) return results;
   auto const lacks_kernels = lacks_library(detail::modules_of(files));
   for (auto const& request : requests)
-    results.push_back(
-        {request.target, request.mode,
-         lacks_kernels ? preflight_without(installed, files, request) : preflight(files, request),
-         nullptr, list_unseen(files, request), list_defaults(files, nullptr, request)});
+    results.push_back(check_one(
+        files, request, nullptr,
+        lacks_kernels ? preflight_without(installed, files, request) : preflight(files, request)));
   return results;
 }
 
@@ -265,9 +255,7 @@ class link_checks {
     if (result.mode != link_mode::lto || modules.size() < 2 || !result.links() ||
         !open_hooks(result).empty() || !is_available_)
       return;
-    auto const& shown = find(modules, make_options(result));
-    result.findings.insert(result.findings.begin(), shown.begin(), shown.end());
-    std::ranges::stable_sort(result.findings, std::ranges::greater{}, &finding::severity);
+    add_findings(result, find(modules, make_options(result)));
   }
 
  private:

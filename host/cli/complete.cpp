@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "complete.hpp"
+#include "verbs.hpp"
+
+// `fatlink --complete WORD...`: what a shell offers at the cursor. The scripts in host/completions
+// pass the words of the command line up to the cursor and show the answer, so that they know no
+// option themselves. Threads: one at a time.
+//
+//   <answer> ::= { <word> [ TAB <description> ] LF  |  TAB <files> LF }
+//   <files>  ::= "files" SP <length> { SP <ending> }  |  "folders" SP <length>
+//
+// A <word> replaces the whole last word. <files>: the shell offers its files with one of the
+// endings (none: all files) and its folders for the last word without its first <length> bytes.
+// Nothing is printed where nothing fits.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "compiler/contract/installed_contract.hpp"
+#include "compiler/installed_contract.hpp"
 #include "fatlink/target.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -113,11 +125,6 @@ constexpr value_type k_value_types[] = {
     {"FATBIN", [](typed const& word) { word.offer_files(".fatbin"); }},
     {"FOLDER", [](typed const& word) { fmt::print("\tfolders {}\n", word.kept.size()); }},
 };
-
-std::vector<CLI::App const*> commands_of(CLI::App const& app)
-{
-  return app.get_subcommands([](CLI::App const*) { return true; });
-}
 
 void offer_values(CLI::Option const& option, typed const& word)
 {

@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error_report.hpp"
 
-#include <fmt/format.h>
-
+#include <cstdint>
 #include <cstdio>
 #include <new>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "fatlink/preflight.hpp"
-#include "terminal/standard_streams.hpp"
+#include "terminal/streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
 
+template <typename... Errors>
+bool is_any(std::exception const& failure)
+{
+  return ((dynamic_cast<Errors const*>(&failure) != nullptr) || ...);
+}
+
 int status_of(std::exception const& failure)
 {
-  auto const is = [&]<typename Error>(Error const*) {
-    return dynamic_cast<Error const*>(&failure) != nullptr;
-  };
-  if (is(static_cast<usage_error const*>(nullptr))) return k_usage;
-  if (is(static_cast<file_error const*>(nullptr))) return k_bad_file;
-  if (is(static_cast<refused_error const*>(nullptr))) return k_refused;
-  if (is(static_cast<link_error const*>(nullptr))) return k_refused;
-  if (is(static_cast<compile_error const*>(nullptr))) return k_refused;
-  if (is(static_cast<unavailable_error const*>(nullptr))) return k_unavailable;
-  if (is(static_cast<device_error const*>(nullptr))) return k_unavailable;
+  if (is_any<usage_error>(failure)) return k_usage;
+  if (is_any<file_error>(failure)) return k_bad_file;
+  if (is_any<refused_error, link_error, compile_error>(failure)) return k_refused;
+  if (is_any<unavailable_error, device_error>(failure)) return k_unavailable;
   return k_defect;
 }
 
@@ -92,7 +90,7 @@ auto with_error(std::exception const& failure, Visit const& visit)
 {
   if (auto const* const cause = dynamic_cast<error const*>(&failure); cause != nullptr)
     return visit(*cause);
-  if (dynamic_cast<std::bad_alloc const*>(&failure) != nullptr)
+  if (is_any<std::bad_alloc>(failure))
     return visit(unavailable_error(stage::report, {.message = "out of memory",
                                                    .code = error_code::out_of_memory,
                                                    .hint = "use smaller inputs"}));
@@ -100,6 +98,14 @@ auto with_error(std::exception const& failure, Visit const& visit)
       error(stage::report, {.message = fmt::format("defect in fatlink: {}", failure.what()),
                             .code = error_code::defect,
                             .hint = "report it with the command line and the inputs"}));
+}
+
+template <typename Visit>
+auto with_error(std::exception_ptr const& failure, Visit const& visit)
+try {
+  std::rethrow_exception(failure);
+} catch (std::exception const& thrown) {
+  return with_error(thrown, visit);
 }
 
 }  // namespace
@@ -118,20 +124,26 @@ nlohmann::json error_to_json(error const& failure)
   nlohmann::json json{
       {"stage", to_string(failure.where())}, {"message", details.message}, {"input", details.input},
       {"code", details.code.text()},         {"log", details.log},         {"hint", details.hint}};
-  if (auto const* refused = dynamic_cast<refused_error const*>(&failure); refused != nullptr)
-    for (auto const& finding : refused->findings())
-      json["findings"].push_back(finding_to_json(finding));
+  if (auto const* refused = dynamic_cast<refused_error const*>(&failure);
+      refused != nullptr && !refused->findings().empty())
+    json["findings"] = findings_to_json(refused->findings());
   return json;
 }
 
 nlohmann::json finding_to_json(finding const& finding)
 {
-  auto json = nlohmann::json{
+  return {
       {"id", to_string(finding.id)}, {"severity", to_string(finding.severity)},
       {"files", finding.files},      {"file", finding.files.empty() ? "" : finding.files.back()},
       {"symbol", finding.symbol},    {"message", finding.message},
       {"hint", finding.hint}};
-  return json;
+}
+
+nlohmann::json findings_to_json(std::vector<finding> const& findings)
+{
+  auto list = nlohmann::json::array();
+  for (auto const& finding : findings) list.push_back(finding_to_json(finding));
+  return list;
 }
 
 int report_failure(std::exception const& failure, bool json)
@@ -145,10 +157,8 @@ int report_failure(std::exception const& failure, bool json)
 }
 
 failure_report report_of(std::exception_ptr const& failure)
-try {
-  std::rethrow_exception(failure);
-} catch (std::exception const& thrown) {
-  return with_error(thrown, [&](error const& cause) {
+{
+  return with_error(failure, [&](error const& cause) {
     return failure_report{.message = readable_details(cause).message,
                           .json = error_to_json(cause),
                           .status = status_of(cause)};
@@ -156,15 +166,12 @@ try {
 }
 
 void print_device_failure(std::string const& device, std::exception_ptr const& failure)
-try {
-  std::rethrow_exception(failure);
-} catch (std::exception const& thrown) {
-  with_error(thrown, [&](error const& cause) {
+{
+  with_error(failure, [&](error const& cause) {
     auto details = readable_details(cause);
     details.message = fmt::format("device {}: {}", device, details.message);
     print_details(error(cause.where(), details));
     print_other_findings(cause);
-    return 0;
   });
 }
 
@@ -174,3 +181,18 @@ void print_warnings(std::vector<std::string> const& warnings)
 }
 
 }  // namespace fatlink::cli
+
+fmt::format_context::iterator fmt::formatter<nlohmann::json>::format(nlohmann::json const& value,
+                                                                     format_context& context) const
+{
+  auto const pattern = fmt::format("{{:{}}}", specification_);
+  auto const print = [&](auto const& number) {
+    return fmt::vformat_to(context.out(), pattern, fmt::make_format_args(number));
+  };
+  if (value.is_null()) return context.out();
+  if (value.is_string()) return print(value.get_ref<std::string const&>());
+  if (value.is_number_float()) return print(value.get<double>());
+  if (value.is_number_unsigned()) return print(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return print(value.get<std::int64_t>());
+  return print(value.dump());
+}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports errors: text on standard error, with --json also one object on standard output, and the
-// exit status.
+// What all verbs print: JSON objects, warnings, and errors: text on standard error, with --json
+// also one object on standard output, and the exit status.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <exception>
 #include <nlohmann/json.hpp>
@@ -15,6 +17,9 @@ namespace fatlink::cli {
 
 /// The form of a finding in the JSON of every verb.
 nlohmann::json finding_to_json(finding const& finding);
+
+/// A list of findings in this form.
+nlohmann::json findings_to_json(std::vector<finding> const& findings);
 
 /// The form of an error in the JSON of every verb.
 nlohmann::json error_to_json(error const& failure);
@@ -41,3 +46,19 @@ void print_device_failure(std::string const& device, std::exception_ptr const& f
 void print_warnings(std::vector<std::string> const& warnings);
 
 }  // namespace fatlink::cli
+
+/// A member of a report in text: a string or number in the format of its type, nothing for null.
+template <>
+struct fmt::formatter<nlohmann::json> {
+  constexpr auto parse(format_parse_context& context)
+  {
+    auto const* end = context.begin();
+    while (end != context.end() && *end != '}') ++end;
+    specification_ = {context.begin(), static_cast<std::size_t>(end - context.begin())};
+    return end;
+  }
+  format_context::iterator format(nlohmann::json const& value, format_context& context) const;
+
+ private:
+  std::string_view specification_;
+};

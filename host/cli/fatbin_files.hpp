@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
-#include "pack/packed_sidecar.hpp"
+#include "packed_sidecar.hpp"
 
 namespace fatlink::cli {
 

@@ -2,8 +2,17 @@
 #include "installed.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "catalogue/installed_library.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/source.hpp"
+#include "options.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -22,6 +31,51 @@ namespace {
                            option.empty() ? "" : fmt::format(", or pass {} FILE", option))});
 }
 
+/// A contract, and which transform states it.
+struct stated_contract {
+  ident contract = {};
+  std::string transform = {};
+};
+
+/// What the modules of `transform` state. A pipe is not read: its content is there once.
+std::optional<stated_contract> read_contract(std::string const& transform)
+try {
+  auto const file = input_file(transform);
+  std::error_code ignored;
+  if (is_source_name(file) || !std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  auto const contents = input::read(file);
+  if (auto const* const ident = find_contract(contents))
+    return stated_contract{.contract = *ident, .transform = transform};
+  return std::nullopt;
+} catch (error const&) {
+  return std::nullopt;
+}
+
+std::optional<stated_contract> first_contract(std::vector<std::string> const& transforms,
+                                              std::string const& contract)
+{
+  if (!contract.empty())
+    return stated_contract{.contract = {.contract = contract}, .transform = "the source"};
+  for (auto const& transform : transforms)
+    if (auto stated = read_contract(transform)) return stated;
+  return std::nullopt;
+}
+
+/// Those of the stated version, or where there are none, of any.
+std::vector<installed_library> libraries_of(ident const& contract)
+{
+  auto libraries = read_libraries(search_path());
+  std::erase_if(libraries, [&](installed_library const& library) {
+    auto const& stated = library.contents.ident();
+    return !stated || stated->contract != contract.contract;
+  });
+  auto const is_other = [&](installed_library const& library) {
+    return library.contents.ident()->version != contract.version;
+  };
+  if (!std::ranges::all_of(libraries, is_other)) std::erase_if(libraries, is_other);
+  return libraries;
+}
+
 }  // namespace
 
 bool is_used(installed_fatbin const& entry)
@@ -32,11 +86,6 @@ bool is_used(installed_fatbin const& entry)
 std::vector<search_folder> search_path()
 {
   return default_search_path(installed_data_folder());
-}
-
-std::filesystem::path fatbin_file(std::string const& name)
-{
-  return is_fatbin_name(name) ? find_fatbin(name, search_path()) : std::filesystem::path(name);
 }
 
 std::filesystem::path input_file(std::string const& name)
@@ -59,6 +108,30 @@ std::filesystem::path bench_fatbin()
   auto file = installed_data_folder() / "bench" / "bench.fatbin";
   if (!std::filesystem::exists(file)) fail_missing(file.string(), "fatlink-runtime", {}, {});
   return file;
+}
+
+ident const* find_contract(input const& file)
+{
+  for (auto const& module : file.modules())
+    if (auto const& ident = module.ident(); ident && !ident->contract.empty()) return &*ident;
+  return nullptr;
+}
+
+std::string library_for(std::string const& library, std::vector<std::string> const& transforms,
+                        std::string const& contract)
+{
+  if (!library.empty()) return library;
+  auto const stated = first_contract(transforms, contract);
+  if (!stated || stated->contract.contract == k_default_library) return {};
+  auto const libraries = libraries_of(stated->contract);
+  if (libraries.empty()) return {};
+  if (libraries.size() == 1) return libraries.front().contents.name();
+  std::vector<std::string> names;
+  for (auto const& each : libraries) names.push_back(each.name);
+  fail_usage(fmt::format("{} is for the contract {}, of which {} libraries are installed: {}",
+                         stated->transform, stated->contract.contract, names.size(),
+                         fmt::join(names, ", ")),
+             stated->transform, fmt::format("select one: --library {}", names.front()));
 }
 
 }  // namespace fatlink::cli

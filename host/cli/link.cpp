@@ -7,18 +7,16 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "compile/source_inputs.hpp"
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "linker/image_functions.hpp"
-#include "option_flags.hpp"
 #include "options.hpp"
-#include "resources_report.hpp"
-#include "run/report_parts.hpp"
-#include "targets.hpp"
+#include "run/run_report.hpp"
+#include "source_inputs.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/output_file.hpp"
 #include "util/process/stopwatch.hpp"

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of every verb that links.
+// The options of every verb that links: where it links, which inputs it takes, and nvJitLink's
+// options, the fields of link_options as flags. Values are checked while the command line is
+// parsed, the rest by check_link_options.
 #pragma once
 
-#include "compile/compile_flags.hpp"
 #include "fatlink/linker.hpp"
+#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -48,8 +50,9 @@ void complete_float_flags(link_options& options, link_mode mode);
 /// Adds --in-process, --no-cache, and the options of add_common_link_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
 
-/// Adds --allow-unconfined, --link-timeout, --require-inlined, and the options of add_input_flags
-/// and add_option_flags: those also of a verb that itself decides where it links.
+/// Adds --allow-unconfined, --link-timeout, --require-inlined, the options of add_input_flags,
+/// those of nvJitLink and those of sources: those also of a verb that itself decides where it
+/// links.
 void add_common_link_flags(CLI::App& verb, link_flags& flags);
 
 /// Adds --mode of verbs that link in several modes: ptx, lto, both or sass.
@@ -60,5 +63,11 @@ std::vector<link_mode> parse_modes(std::string const& text);
 
 /// Adds --allow-calls and --whole-archive.
 void add_input_flags(CLI::App& verb, bool& allow_calls, bool& whole_archive);
+
+/// Adds --ftz, --prec-div, --prec-sqrt, --fma and --use-fast-math, which set `options`.
+void add_float_flags(CLI::App& verb, link_options& options);
+
+/// Adds --kernel, which can be repeated.
+void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string const& help);
 
 }  // namespace fatlink::cli

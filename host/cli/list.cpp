@@ -45,10 +45,9 @@ std::string name_contract(installed_fatbin const& entry)
 
 nlohmann::json fitting_to_json(fitting const& library)
 {
-  auto findings = nlohmann::json::array();
-  for (auto const& finding : library.findings) findings.push_back(finding_to_json(finding));
-  return {
-      {"library", library.library}, {"works", library.findings.empty()}, {"findings", findings}};
+  return {{"library", library.library},
+          {"works", library.findings.empty()},
+          {"findings", findings_to_json(library.findings)}};
 }
 
 /// Null without one, and of a file that is refused because of its sidecar.

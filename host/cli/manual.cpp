@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "manual.hpp"
+#include "verbs.hpp"
+
+// `fatlink --manual FILE`: the build makes the manual page by it. The page's source,
+// host/man/fatlink.1.in, has what no option states of itself, and two requests that are replaced:
+//
+//   .SYNOPSIS run       how the command is called
+//   .OPTIONS run        its options and arguments, except those of every command
+//   .OPTIONS TITLE      the options of the group TITLE, and which commands have them
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +18,7 @@
 #include <utility>
 
 #include "options.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -26,7 +34,7 @@ using command_list = std::vector<described_command>;
 command_list list_commands(CLI::App const& app, std::string const& prefix = "")
 {
   command_list commands;
-  for (auto const* sub : app.get_subcommands([](CLI::App const*) { return true; })) {
+  for (auto const* sub : commands_of(app)) {
     commands.push_back({prefix + sub->get_name(), sub});
     for (auto& inner : list_commands(*sub, commands.back().name + ' '))
       commands.push_back(std::move(inner));
@@ -215,7 +223,7 @@ std::string describe_group(command_list const& all, std::string const& group)
 
 [[noreturn]] void refuse_page(std::string const& what)
 {
-  fail_usage("the source of the manual: " + what, what, "see host/cli/manual.hpp");
+  fail_usage("the source of the manual: " + what, what, "see host/cli/manual.cpp");
 }
 
 /// Replaces requests, and knows which are still missing.

@@ -8,9 +8,11 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "fatlink/error.hpp"
+#include "fatlink/target.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -46,17 +48,22 @@ struct count_range {
 /// @throws usage_error it is not a whole number, or out of range.
 std::uint64_t parse_count(std::string const& option, std::string const& text, count_range range);
 
-/// Adds an option that takes one count; `Integer` must be able to hold the range.
+/// Adds an option that takes one count; `Integer`, or the integer of an optional without a default,
+/// must be able to hold the range.
 template <typename Integer>
 CLI::Option* add_count(CLI::App& verb, std::string const& name, Integer& value, count_range range,
                        std::string const& help)
 {
   auto const store = [&value, name, range](std::string const& text) {
-    value = static_cast<Integer>(parse_count(name, text, range));
+    auto const count = parse_count(name, text, range);
+    if constexpr (std::is_integral_v<Integer>)
+      value = static_cast<Integer>(count);
+    else
+      value = static_cast<typename Integer::value_type>(count);
   };
-  return verb.add_option_function<std::string>(name, store, help)
-      ->type_name("N")
-      ->default_str(std::to_string(value));
+  auto* const option = verb.add_option_function<std::string>(name, store, help)->type_name("N");
+  if constexpr (std::is_integral_v<Integer>) option->default_str(std::to_string(value));
+  return option;
 }
 
 /// Adds an option that takes several counts, separated by commas.
@@ -85,6 +92,18 @@ CLI::Option* add_choice(CLI::App& verb, std::string const& name,
                         std::function<void(std::string const&)> const& store,
                         std::vector<std::string> const& words, std::string const& help);
 
+/// Adds an option without default that takes 0 or 1; `Value`: bool, or an optional one.
+template <typename Value>
+CLI::Option* add_switch(CLI::App& verb, std::string const& name, Value& value,
+                        std::string const& help)
+{
+  return add_choice(
+      verb, name, [&value](std::string const& text) { value = text == "1"; }, {"0", "1"}, help);
+}
+
+/// --use-fast-math, a flag that `verb` already has, excludes the options that it stands for.
+void exclude_float_flags(CLI::App& verb);
+
 /// Adds an option that takes several of `words`, separated by commas; `values` is its default.
 CLI::Option* add_choices(CLI::App& verb, std::string const& name, std::vector<std::string>& values,
                          std::vector<std::string> const& words, std::string const& help);
@@ -96,6 +115,9 @@ void check_choice(std::string const& option, std::string const& text,
 /// @throws usage_error `text` is neither the name of a device nor a list of them; suggests the
 /// nearest.
 void check_device(std::string const& text);
+
+/// The commands of the program or of a command.
+std::vector<CLI::App const*> commands_of(CLI::App const& app);
 
 /// "-o", "--output": the names of an option, as they are written on the command line.
 std::vector<std::string> names_of(CLI::Option const& option);
@@ -119,5 +141,15 @@ std::string did_you_mean(std::string const& word);
 /// @throws usage_error
 [[noreturn]] void fail_usage(std::string message, std::string const& value, std::string hint,
                              error_code code = error_code::invalid_argument);
+
+/// The targets of `words`, values of --target, in their order, without duplicates: architectures in
+/// nvcc's spelling, `native` for the GPUs of this machine, and `all` for every one of CUDA 13.
+/// @throws usage_error a word is not a target; suggests the nearest.
+/// @throws unavailable_error `native` without a GPU.
+std::vector<target> parse_targets(std::vector<std::string> const& words);
+
+/// Adds --target, which takes several targets, separated by commas, and can be repeated; `words` is
+/// its default.
+CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help);
 
 }  // namespace fatlink::cli

@@ -9,7 +9,7 @@
 #include "fatlink/error.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "run/bind_plan.hpp"
 #include "verification/check_references.hpp"
 

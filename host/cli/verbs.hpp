@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's verbs. Each adds its subcommand to the parser; its callback does the work and sets
-// the exit status.
+// The program's verbs, and what shells and the build ask of it. A verb adds its subcommand to the
+// parser; its callback does the work and sets the exit status.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <span>
+#include <string>
 
 namespace fatlink::cli {
 
@@ -32,5 +34,15 @@ void add_list(CLI::App& app, int& exit_status);
 void add_cache(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);
+
+/// `fatlink --complete WORD...`: prints on standard output what `words.back()`, which may be empty,
+/// can become, in the form that complete.cpp states. `words`: the command line without the
+/// program's name.
+void print_completions(CLI::App const& program, std::span<std::string const> words);
+
+/// `fatlink --manual FILE`: `source`, a page in man(7), with the requests replaced that manual.cpp
+/// states.
+/// @throws usage_error there is no such command or group, or the page lacks one of them.
+std::string complete_manual(CLI::App const& program, std::string const& source);
 
 }  // namespace fatlink::cli

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Bash completion for fatlink; requires only bash 4.4 or newer. bash-completion finds this file by its name; it can also
-# be sourced. The program on the command line says what to offer: host/cli/complete.hpp describes its answer.
+# be sourced. The program on the command line says what to offer: host/cli/complete.cpp describes its answer.
 
 # words: the command line up to the cursor; --mode=lto and cpu:sm_80, which readline splits, are one word each.
 _fatlink_words() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Fish completion for fatlink. The program on the command line says what to offer: host/cli/complete.hpp describes its
+# Fish completion for fatlink. The program on the command line says what to offer: host/cli/complete.cpp describes its
 # answer.
 
 # Folders, and with "files" the files with one of the endings $argv[3..], for the current word without its first $argv[2]

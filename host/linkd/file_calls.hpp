@@ -2,7 +2,7 @@
 // The files of a compile in a process that may open none: this program defines the functions of the
 // C library by which NVRTC looks files up and reads them, and the loader binds NVRTC to these
 // (exports.list). While a compile runs they ask the host, which opens the file or says that there
-// is none (compiler/headers/header_files.hpp); otherwise they do as the C library does. NVRTC 13.0
+// is none (compiler/header_files.hpp); otherwise they do as the C library does. NVRTC 13.0
 // to 13.5 uses __xstat and fopen only (observed); a newer one that opens files otherwise is refused
 // by the sandbox and finds no header, which `fatlink doctor` reports. Threads: safe.
 #pragma once

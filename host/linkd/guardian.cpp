@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guardian.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <type_traits>
 
 namespace fatlink {
 namespace {
@@ -123,6 +125,33 @@ void guardian::report(int status, long peak_kib) const
   std::array<char, 64> text{};
   auto const size = describe(status, peak_kib, text);
   if (::write(status_pipe_, text.data(), static_cast<std::size_t>(size)) < 0) return;
+}
+
+static_assert(std::is_trivially_copyable_v<guardian_errors>);
+
+confinement_pipe::confinement_pipe() noexcept
+{
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+  reader_ = ends[0];
+  writer_ = ends[1];
+}
+
+void confinement_pipe::send(guardian_errors const& errors) const noexcept
+{
+  if (::write(writer_, &errors, sizeof(errors)) < 0) return;  // the tool process has ended
+}
+
+std::optional<guardian_errors> confinement_pipe::receive() noexcept
+{
+  ::close(writer_);
+  guardian_errors errors;
+  ssize_t size = 0;
+  do size = ::read(reader_, &errors, sizeof(errors));
+  while (size < 0 && errno == EINTR);
+  ::close(reader_);
+  if (size != static_cast<ssize_t>(sizeof(errors))) return {};
+  return errors;
 }
 
 }  // namespace fatlink

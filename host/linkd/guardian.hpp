@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that the host starts. It starts the tool process, holds none of its data, and
-// waits. When the tool process ends, it reports the reason. When the host ends or closes its end
-// of the socket, it ends the tool process, also during a link. The tool process ends with the
-// guardian (PR_SET_PDEATHSIG; the guardian has only one thread).
+// The process that the host starts. It starts the tool process, holds none of its data, and waits.
+// When the tool process ends, it reports the reason. When the host ends or closes its end of the
+// socket, it ends the tool process, also during a link. The tool process ends with the guardian
+// (PR_SET_PDEATHSIG; the guardian has only one thread).
 #pragma once
 
 #include <sys/types.h>
 
 #include <optional>
 
-#include "confinement_pipe.hpp"
+#include "sandbox.hpp"
 
 namespace fatlink {
+
+/// A pipe on which the guardian reports once which layers of its confinement the kernel refused.
+/// The hello of the tool process states them.
+class confinement_pipe {
+ public:
+  /// Opens the pipe, before the fork. If that fails, receive() returns nothing.
+  confinement_pipe() noexcept;
+
+  /// In the guardian. Allocates no memory and closes nothing, which its filter may refuse.
+  void send(guardian_errors const& errors) const noexcept;
+
+  /// In the tool process, once: waits for the report and closes the pipe. Empty if there is
+  /// none.
+  [[nodiscard]] std::optional<guardian_errors> receive() noexcept;
+
+ private:
+  int reader_ = -1;
+  int writer_ = -1;
+};
 
 class guardian {
  public:

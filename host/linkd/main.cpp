@@ -1,36 +1,120 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink-linkd, the helper: runs nvJitLink or a compiler, its tool, so that an input that crashes,
 // hangs or takes over the tool only fails its own request. It consists of two processes: the host
-// starts the guardian (guardian.hpp), which starts the tool process (tool_process.hpp). Messages:
+// starts the guardian (guardian.hpp), which starts the tool process (run_tool_process). Messages:
 // link_helper/protocol.hpp.
 //   fatlink-linkd [--tool=nvjitlink|nvrtc|libnvvm] [--memory=MIB] [--headers=FOLDER]
 //                 [--allow-unconfined] [--no-search] [FILE]
 // --headers: where nvrtc unpacks the headers that it brings, before it is confined. --memory:
 // limits the address space, see helper_settings. --allow-unconfined: also works where the kernel
 // refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be opened, the
-// first of its search (toolkit/vendor_library.hpp). --no-search: FILE or none. Descriptors: 0 and 1
+// first of its search (vendor/vendor_library.hpp). --no-search: FILE or none. Descriptors: 0 and 1
 // one socket to the host; 3, if a pipe, receives the reason of the end.
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <span>
 #include <string_view>
 #include <system_error>
 
-#include "descriptors.hpp"
 #include "guardian.hpp"
-#include "limits.hpp"
+#include "link_helper/link_helper.hpp"
 #include "link_helper/protocol.hpp"
+#include "sandbox.hpp"
 #include "serve.hpp"
-#include "tool_process.hpp"
+#include "tool.hpp"
 #include "wording.hpp"
+
+namespace fatlink {
+namespace {
+
+/// The descriptor of the status pipe, on which the guardian reports how the tool process ended.
+constexpr int k_status_descriptor = 3;
+
+/// Closes all descriptors except 0, 1, 2 and the status pipe. Returns the status pipe; -1 if
+/// descriptor 3 is not a pipe.
+int keep_own_descriptors()
+{
+  ::closefrom(k_status_descriptor + 1);
+  struct stat facts {};
+  if (::fstat(k_status_descriptor, &facts) == 0 && S_ISFIFO(facts.st_mode))
+    return k_status_descriptor;
+  ::close(k_status_descriptor);
+  return -1;
+}
+
+constexpr int k_unavailable = 5;
+constexpr char const* k_remedy =
+    "links are not safe without it; allow seccomp (in a container: in its profile), or link "
+    "without the sandbox: <linker_settings::allow_unconfined>";
+constexpr char const* k_compile_remedy =
+    "compiles are not safe without it; allow seccomp (in a container: in its profile), or compile "
+    "without the sandbox: <compiler_settings::allow_unconfined>";
+
+void end_with(pid_t parent)
+{
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != parent) ::_exit(0);  // the parent has ended before this call
+}
+
+/// @throws unavailable_error the kernel refuses seccomp, and linking without it is not allowed.
+confinement confine(guardian& guard, int limits_error, detail::helper_settings const& settings)
+{
+  auto result = confine_tool_process(limits_error, guard.receive_confinement());
+  if (result.seccomp_refusal.empty() || settings.allow_unconfined) return result;
+  throw unavailable_error(
+      stage_of(settings.tool),
+      {.message = "fatlink-linkd cannot be confined: the kernel refuses seccomp: " +
+                  result.seccomp_refusal,
+       .code = error_code::helper_unconfined,
+       .hint = settings.tool == detail::helper_tool::nvjitlink ? k_remedy : k_compile_remedy});
+}
+
+byte_buffer hello_of(tool const& opened, std::vector<std::string> layers)
+{
+  auto hello = opened.describe();
+  hello.process = static_cast<std::uint32_t>(::getpid());
+  hello.layers = std::move(layers);
+  return detail::encode(hello);
+}
+
+/// Runs the tool process, which opens the tool, confines itself, sends the hello, and serves
+/// requests. `parent`: the process ID of the guardian. `limits_error`: the result of
+/// limit_resources(). Returns the exit status: 0 the host closed the socket or was idle for too
+/// long, 2 it sent an invalid request, 5 there is no tool or no sandbox, which a failure message
+/// has told the host.
+int run_tool_process(guardian& guard, pid_t parent, int limits_error,
+                     detail::helper_settings const& settings)
+try {
+  end_with(parent);
+  collect_printed_output();
+  auto const opened = open_tool(settings);
+  // Where a compiler runs without its sandbox, what it writes would state the host's folder.
+  if (::chdir("/") != 0 && limits_error == 0) limits_error = errno;
+  if (settings.memory_mib != 0 && limits_error == 0)
+    limits_error = limit_memory(settings.memory_mib);
+  auto sandbox = confine(guard, limits_error, settings);
+  if (!write_message(hello_of(*opened, std::move(sandbox.layers)))) return 0;
+  return serve(*opened);
+} catch (unavailable_error const& failure) {
+  (void)write_message(encode(detail::helper_failure{failure.where(), failure.details(), true}, {}));
+  return k_unavailable;
+} catch (std::exception const&) {
+  return 2;
+}
+
+}  // namespace
+
+}  // namespace fatlink
 
 namespace {
 
 using namespace fatlink;
-
-constexpr int k_unavailable = 5;
 
 detail::helper_tool read_tool(std::string_view name)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Confines the processes of the link helper, so that an input that takes over nvJitLink cannot do
 // anything to the host. Each layer works without the others:
-//   seccomp             only the system calls of allowed_calls.hpp
-//   landlock            no file system, no network, no signals (landlock.hpp)
+//   seccomp             only the system calls of seccomp.hpp
+//   landlock            no file system, no network, no signals
 //   capabilities        none
 //   no-new-privileges   executing a program never adds rights
 //   no-dump             no core file; other processes of the user cannot read its memory
-//   limits              limits.hpp
+//   limits              of resources, hard and soft
 //   guardian            guardian.hpp; confined by the same layers, reports those that are refused
 #pragma once
 
@@ -40,5 +40,18 @@ confinement confine_tool_process(int limits_error, std::optional<guardian_errors
 
 /// Confines the guardian as far as the kernel permits.
 guardian_errors confine_guardian(pid_t tool_process);
+
+/// Limits both processes to 8 GiB and `memory_mib` MiB of address space (not with sanitizers, which
+/// map terabytes), 64 descriptors, 16 MiB in a file (printed output), no core file, one hour of
+/// processor time (SIGXCPU). Returns 0, or the errno of the first limit that the kernel refuses.
+int limit_resources(unsigned memory_mib) noexcept;
+
+/// Limits the address space of this process to what it has now and `mib` MiB more (not with
+/// sanitizers). Returns 0 or errno.
+int limit_memory(unsigned mib) noexcept;
+
+/// Whether this process has used half of its processor time. It then ends after its current link,
+/// and the host starts a new helper.
+[[nodiscard]] bool is_half_of_processor_time_used() noexcept;
 
 }  // namespace fatlink

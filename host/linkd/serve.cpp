@@ -7,11 +7,10 @@
 #include <array>
 #include <cerrno>
 
-#include "limits.hpp"
-#include "link_helper/idle_time.hpp"
 #include "link_helper/protocol.hpp"
+#include "sandbox.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 
 namespace fatlink {
 namespace {

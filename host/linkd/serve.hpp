@@ -15,7 +15,7 @@ bool write_message(bytes_view message);
 /// host has closed the socket, or answers with another kind of message.
 byte_buffer ask_host(bytes_view question, detail::message_kind answer);
 
-/// Serves requests until the host closes the socket, sends none for the idle time (idle_time.hpp),
+/// Serves requests until the host closes the socket, sends none for the idle time (idle_time),
 /// or half of the processor time is used. Returns the exit status: 0, or 2 if the host sent an
 /// invalid request.
 int serve(tool const& opened);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "fatlink/format_error.hpp"
 #include "wording.hpp"
 
 namespace fatlink {
@@ -152,6 +153,11 @@ error::error(stage origin, error_details details)
 {
   details_.message = what();
   for (auto* text : {&details_.input, &details_.hint}) *text = detail::in_words(std::move(*text));
+}
+
+format_error::format_error(stage origin, std::uint64_t offset, error_details details)
+    : file_error(origin, std::move(details)), offset_(offset)
+{
 }
 
 }  // namespace fatlink

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "c_interface/struct_output.hpp"
+#include "c_interface/structs.hpp"
 #include "c_interface_fixture.hpp"
 
 using namespace fatlink;

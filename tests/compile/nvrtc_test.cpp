@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC's files, as wheels install them.
-#include "vendor_compiler/nvrtc.hpp"
+#include "vendor/nvrtc.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,6 @@
 #include <iostream>
 
 #include "fixtures.hpp"
-#include "vendor_compiler/compile_with_nvrtc.hpp"
 
 using namespace fatlink::detail;
 namespace fs = std::filesystem;

@@ -10,8 +10,8 @@
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
 #include "nvvm_suite.hpp"
-#include "toolkit/vendor_library.hpp"
-#include "vendor_compiler/nvrtc.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/vendor_library.hpp"
 
 using namespace fatlink;
 using testing::HasSubstr;

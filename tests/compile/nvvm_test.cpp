@@ -5,8 +5,8 @@
 #include "fatlink/compiler.hpp"
 #include "fixtures.hpp"
 #include "nvvm_suite.hpp"
-#include "toolkit/vendor_library.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
 
 using namespace fatlink;
 using testing::AllOf;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interpreter/execution/launch_activity.hpp"
+#include "interpreter/execution/block.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Limits of launches that a GPU enforces: those that a kernel states, and the shared memory and the
 // constants that it has.
-#include "interpreter/launch_checks.hpp"
+#include "interpreter/machine.hpp"
 
 #include <system_error>
 #include <thread>

@@ -11,7 +11,6 @@
 #include "conformance/coverage.hpp"
 #include "conformance/suite.hpp"
 #include "interpreter/decode/decoder.hpp"
-#include "interpreter/limits.hpp"
 
 namespace fatlink::interpreter {
 namespace {

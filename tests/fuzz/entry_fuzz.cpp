@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "cache/entry.hpp"
-#include "toolkit/find_by_loader.hpp"
 #include "util/bytes/sha256.hpp"
+#include "vendor/vendor_library.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

@@ -9,8 +9,8 @@
 
 #include "fatlink/ptx_interface.hpp"
 #include "interpreter/machine.hpp"
+#include "ptx/lexer.hpp"
 #include "ptx/parser.hpp"
-#include "ptx/syntax_error.hpp"
 
 namespace fatlink::interpreter {
 namespace {

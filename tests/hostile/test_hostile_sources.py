@@ -18,6 +18,10 @@ SECRET = "4a7c15c0ffee"
 LIMITED = {"compile-timeout", "compile-memory"}
 # The compiler gives up by itself, or crashes.
 REFUSED = LIMITED | {"compile-failed", "SIGSEGV", "SIGABRT", "above-limit"}
+if SANITIZED:
+    # They handle the overflow of a stack: the address sanitizer ends the process with status 1; the thread sanitizer by a
+    # trap, because it cannot read, in the sandbox, the bounds of the stack.
+    REFUSED = REFUSED | {"exit status 1", "SIGILL"}
 
 
 def doubling(line, depth, last):

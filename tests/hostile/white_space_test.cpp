@@ -17,7 +17,7 @@
 #include "fatlink/ptx_interface.hpp"
 #include "input/ptx_text.hpp"
 #include "places.hpp"
-#include "ptx/double_arithmetic.hpp"
+#include "preflight/rules.hpp"
 #include "ptx/parser.hpp"
 #include "stratified.hpp"
 #include "test_scale.hpp"
@@ -161,11 +161,11 @@ std::string describe_code(std::string const& text)
 {
   std::string result;
   auto const module = ptx::parse_module(text, "mutant.ptx");
-  for (auto const& function : module.functions)
+  for (auto const& function : module.functions) {
     result += function.name + ' ' + std::to_string(function.instructions.size()) + ' ' +
               std::to_string(function.registers.size()) + ' ' + function.error.reason + "\n";
-  for (auto const& use : ptx::find_double_arithmetic(module))
-    result += use.function + ' ' + use.instruction + "\n";
+    for (auto const& instruction : function.instructions) (result += instruction.name) += '\n';
+  }
   return result;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by address in linked PTX, and the types of the functions that they reach.
-#include "linker/check_calls.hpp"
+#include "linker/compare_orders.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <ctime>
 #include <string>
 
-#include "nvjitlink/link_input.hpp"
+#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 

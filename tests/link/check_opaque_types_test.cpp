@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Types of LTO-IR that no PTX describes, checked by links of their own.
-#include "linker/witness_ptx.hpp"
+#include "linker/check_links.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 #include "shipped_links.hpp"
-#include "vendor_compiler/nvrtc.hpp"
+#include "vendor/nvrtc.hpp"
 
 using namespace fatlink;
 using fixtures::lto;

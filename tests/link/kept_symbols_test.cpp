@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels and variables that links keep: real nvJitLink keeps more than it is asked for, and
 // nothing where a name is misspelt.
-#include "linker/kept_symbols.hpp"
+#include "linker/check_opaque_inputs.hpp"
 
 #include "many_kernels.hpp"
 

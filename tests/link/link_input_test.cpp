@@ -9,8 +9,8 @@
 #include "fixtures.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "needs_nvjitlink.hpp"
-#include "nvjitlink/api.hpp"
-#include "nvjitlink/link_in_process.hpp"
+#include "vendor/link_in_process.hpp"
+#include "vendor/nvjitlink.hpp"
 
 using namespace fatlink;
 using testing::HasSubstr;

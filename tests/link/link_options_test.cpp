@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "expect_error.hpp"
-#include "linker/raw_options.hpp"
+#include "linker/link_options.hpp"
 #include "many_kernels.hpp"
 #include "test_scale.hpp"
 

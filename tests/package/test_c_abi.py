@@ -11,7 +11,7 @@ import c_abi
 
 LIBRARY = pathlib.Path(os.environ["FATLINK_BUILD"]) / "lib/libfatlink.so"
 KEPT = pathlib.Path(__file__).with_name("c_abi.txt")
-FIRST_SIZES = c_abi.SOURCE / "host/src/c_interface/first_sizes.cpp"
+FIRST_SIZES = c_abi.SOURCE / "host/src/c_interface/structs.cpp"
 
 
 @unittest.skipIf(shutil.which("cc") is None, "no C compiler")
@@ -35,7 +35,7 @@ class CAbi(unittest.TestCase):
                 self.assertEqual(int(offset) + int(size), int(end))
 
     def test_states_the_first_size_of_every_struct(self):
-        """first_sizes.cpp does not compile when a member is appended and k_first_size is not specialized."""
+        """structs.cpp does not compile when a member is appended and k_first_size is not specialized."""
         stated = set(re.findall(r"k_first_size<(\w+)> == \d+", FIRST_SIZES.read_text()))
         self.assertEqual(stated, {name for name, members in c_abi.structs() if members[0] == "size"})
 

@@ -50,8 +50,8 @@ class IncludeOrder(unittest.TestCase):
         self.expect_fault("host/include/fatlink/fatbin.hpp", '"fatlink/linker.hpp" of linker/')
 
     def test_refuses_other_libraries_in_the_interpreter(self):
-        self.add_line("src/interpreter/machine.cpp", "#include <fmt/format.h>")
-        self.expect_fault("host/src/interpreter/machine.cpp", "<fmt/format.h>")
+        self.add_line("src/interpreter/program.cpp", "#include <fmt/format.h>")
+        self.expect_fault("host/src/interpreter/program.cpp", "<fmt/format.h>")
 
     def test_refuses_headers_of_the_program_and_the_helper(self):
         self.add_line("src/linker/linker.cpp", '#include "sandbox.hpp"')

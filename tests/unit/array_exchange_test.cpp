@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arrays of Python's frameworks as the C interface reads them, by functions of this test in place
 // of a framework's.
-#include "c_interface/array_exchange.hpp"
+#include "c_interface/plan_arguments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/session/assemble_fatbin.hpp"
+#include "compiler/make_fatbin.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The checks of compiled LLVM IR that need no libNVVM.
-#include "compiler/contract/check_hooks.hpp"
+#include "compiler/check_hooks.hpp"
 
 #include "expect_error.hpp"
 #include "fatlink/input.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/messages/compile_messages.hpp"
+#include "compiler/compile_messages.hpp"
 
 #include <gmock/gmock.h>
 
@@ -80,7 +80,7 @@ TEST(CompileMessages, ListTheWarnings)
   compile_subject const subject{.name = "src/half.cu", .program_name = "half.cu"};
   auto const warnings = compile_warnings({{.log = k_log}, {.log = k_log}});
   ASSERT_EQ(warnings.size(), 1U);
-  EXPECT_THAT(named_warning(warnings.front(), subject),
+  EXPECT_THAT(with_user_name(warnings.front(), subject),
               HasSubstr("src/half.cu:1: warning #177-D: variable \"y\""));
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("half.cu(1): warning #177-D: variable \"y\"")));
 }
@@ -164,7 +164,7 @@ TEST(CompileMessages, NameTheFileOfAHeader)
   EXPECT_EQ(message_of("/@1/b.h(3): error: x"), "/x/b.h:3: error: x (compiling src/half.cu)");
   EXPECT_EQ(message_of("/@1/b.h(2): catastrophic error: could not open source file \"c.h\""),
             "/x/b.h:2: the header c.h is in none of the folders");
-  EXPECT_EQ(named_warning("bad.h(4): warning: y", subject), "inc/bad.h:4: warning: y");
+  EXPECT_EQ(with_user_name("bad.h(4): warning: y", subject), "inc/bad.h:4: warning: y");
 }
 
 TEST(CompileMessages, FindTheHeaderBesideTheSource)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The current CUDA context before, during and after a call, with a driver that only counts.
-#include "device/context_guard.hpp"
+#include "device/cuda_driver.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "cubin/cubin_file.hpp"
-#include "cubin/prototype.hpp"
+#include "cubin/functions.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"

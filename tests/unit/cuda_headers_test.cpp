@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/headers/cuda_headers.hpp"
+#include "compiler/header_files.hpp"
 
 #include "cache_fixture.hpp"
 #include "environment.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The instructions are those that nvcc 13.0 writes for the functions in the comments.
-#include "preflight/double_arithmetic.hpp"
+#include "preflight/rules.hpp"
 
 #include <gmock/gmock.h>
 

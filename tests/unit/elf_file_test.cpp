@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "toolkit/elf_file.hpp"
+#include "vendor/elf_file.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>

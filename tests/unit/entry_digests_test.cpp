@@ -10,7 +10,7 @@
 #include "expect_error.hpp"
 #include "fatbin/ident.hpp"
 #include "fixtures.hpp"
-#include "util/bytes/base64.hpp"
+#include "util/bytes/encodings.hpp"
 
 using namespace fatlink;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/find_duplicates.hpp"
+#include "linker/check_opaque_inputs.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <csignal>
 
 #include "cache/entry.hpp"
-#include "cache/lock.hpp"
+#include "cache/folder.hpp"
 #include "cache_fixture.hpp"
 #include "environment.hpp"
 #include "expect_error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which files a compile may read, and what is recorded of them.
-#include "compiler/headers/header_files.hpp"
+#include "compiler/header_files.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hints for the macros that define hooks of algorithms.
-#include "compiler/contract/hook_macros.hpp"
+#include "compiler/installed_contract.hpp"
 
 #include <gtest/gtest.h>
 
-#include "preflight/sized_contracts.hpp"
+#include "preflight/contracts.hpp"
 
 using namespace fatlink::detail;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvjitlink/nvjitlink_library.hpp"
+#include "vendor/nvjitlink.hpp"
 
 #include <dlfcn.h>
 #include <gmock/gmock.h>
@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "toolkit/find_by_loader.hpp"
 #include "util/files/shared_library.hpp"
+#include "vendor/vendor_library.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

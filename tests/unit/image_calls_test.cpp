@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "linker/image_calls.hpp"
+#include "linker/image_functions.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/ir/ir_signature.hpp"
+#include "compiler/llvm_ir.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/kept_arguments.hpp"
+#include "live/live_swap.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
 #include "interpreter/machine.hpp"
-#include "nvjitlink/link_input.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "ptx/parser.hpp"
 #include "test_scale.hpp"
+#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 

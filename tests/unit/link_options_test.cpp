@@ -7,7 +7,7 @@
 #include <set>
 
 #include "link_option_changes.hpp"
-#include "linker/option_effects.hpp"
+#include "linker/link_options.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;

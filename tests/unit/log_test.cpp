@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "nvjitlink/log.hpp"
+#include "vendor/link_in_process.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/newest_job.hpp"
+#include "live/background_thread.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 
 #include "fixtures.hpp"
 #include "link_option_changes.hpp"
-#include "linker/reachable_functions.hpp"
+#include "linker/check_links.hpp"
 
 using namespace fatlink;
 using fixtures::change;

@@ -9,7 +9,7 @@
 #include "fatlink/input.hpp"
 #include "fixtures.hpp"
 #include "plan/read_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 
 using namespace fatlink;
 using nlohmann::json;

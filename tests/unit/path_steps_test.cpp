@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/watch/path_steps.hpp"
+#include "live/watch/folder_events.hpp"
 
 #include <gmock/gmock.h>
 

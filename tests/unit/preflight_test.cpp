@@ -10,7 +10,7 @@
 #include "fatlink/input.hpp"
 #include "fixtures.hpp"
 #include "form_inputs.hpp"
-#include "nvjitlink/link_input.hpp"
+#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 using fixtures::finding_ids;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Options for ptxas and libNVVM that fatlink does not pass on.
-#include "linker/raw_options.hpp"
+#include "linker/link_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/messages/refuse_death.hpp"
+#include "compiler/compile_messages.hpp"
 
 #include <gmock/gmock.h>
 
-#include "compiler/messages/compile_messages.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 

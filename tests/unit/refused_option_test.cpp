@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Failed links of which a raw option is the cause. The logs are those of nvJitLink 13.0.
-#include "linker/refused_option.hpp"
+#include "linker/link_options.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "compiler/remembered_identity.hpp"
+#include "compiler/compiler_state.hpp"
 
 #include <gmock/gmock.h>
 
 #include "fixtures.hpp"
-#include "nvjitlink/nvjitlink_library.hpp"
+#include "vendor/nvjitlink.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

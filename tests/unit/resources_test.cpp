@@ -8,7 +8,7 @@
 #include <map>
 
 #include "cubin/cubin.hpp"
-#include "cubin/local_accesses.hpp"
+#include "cubin/functions.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
 #include "fixtures.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contracts and libraries for elements of one size, by their names.
-#include "preflight/sized_contracts.hpp"
+#include "preflight/contracts.hpp"
 
 #include <gtest/gtest.h>
 

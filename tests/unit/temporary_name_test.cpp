@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "util/files/temporary_name.hpp"
+#include "util/files/output_file.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "cache/claim.hpp"
+#include "cache/ledger.hpp"
 #include "cache_fixture.hpp"
 
 using namespace fatlink;

@@ -8,8 +8,8 @@
 #include "expect_error.hpp"
 #include "fixtures.hpp"
 #include "form_inputs.hpp"
-#include "nvjitlink/link_input.hpp"
 #include "util/bytes/sha256.hpp"
+#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 using detail::link_input;

@@ -70,7 +70,7 @@ function(_fatlink_check_range keyword least most)
   endif()
 endfunction()
 
-# The defaults: all links that a layer can serve. As host/cli/cache_warm.cpp.
+# The defaults: all links that a layer can serve. As host/cli/cache.cpp.
 macro(_fatlink_set_links)
   if(arg_MODE MATCHES "^(ptx|sass)$" AND "ptx" IN_LIST arg_EMIT)
     message(FATAL_ERROR "${caller}: EMIT ptx has no effect with MODE ${arg_MODE}: only lto mode emits PTX")
@@ -90,7 +90,7 @@ macro(_fatlink_set_links)
   endif()
 endmacro()
 
-# As host/src/linker/option_effects.cpp.
+# As host/src/linker/link_options.cpp.
 function(_fatlink_check_effects)
   set(lto_only VARIABLES DROP_UNUSED_VARIABLES FTZ PREC_DIV PREC_SQRT FMA LATEST_NVVM NVVM)
   set(cubin_only ALLOW_CALLS MAX_REGISTERS LINE_INFO DEBUG STACK_PROTECTOR PTXAS)

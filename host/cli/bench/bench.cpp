@@ -5,27 +5,128 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "bench/bench_job.hpp"
-#include "bench/bench_report.hpp"
-#include "bench/first_launch.hpp"
-#include "bench/link_times.hpp"
-#include "bench/plan_times.hpp"
-#include "bench/reference_device_rate.hpp"
-#include "bench/start_up.hpp"
+#include "bench/bench.hpp"
+#include "code_report.hpp"
 #include "error_report.hpp"
-#include "fatlink/device.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_flags.hpp"
-#include "option_flags.hpp"
 #include "options.hpp"
-#include "resources_report.hpp"
-#include "run/plan_arguments.hpp"
+#include "run/run_arguments.hpp"
+#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+void print_heading(nlohmann::json const& report)
+{
+  auto const& device = report["device"];
+  auto const& driver = report["driver"];
+  if (device.is_null())
+    fmt::print("no GPU");
+  else
+    fmt::print("{} ({})", device["name"], device["target"]);
+  if (!driver.is_null()) fmt::print(", driver CUDA {}", driver);
+  fmt::print(", nvJitLink {}, library {}, transform {}, medians of {} rounds\n\n",
+             report["nvjitlink"], report["library"], report["transform"], report["rounds"]);
+}
+
+void print_kernels(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
+      "|---:|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.3f} | {:.4f} |\n", row["elements"], row["variant"],
+               row["us"], row["gb_per_s"], row["rate_over_copy"], row["time_over_single_source"]);
+}
+
+void print_links(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "\n| link | first, ms | median, ms | in fatlink-linkd, ms | overhead, ms |\n"
+      "|---|---:|---:|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.1f} | {:.2f} | {:.2f} | {:.2f} |\n", row["mode"], row["first_ms"],
+               row["median_ms"], row["helper_median_ms"], row["helper_overhead_ms"]);
+  for (auto const& row : rows) {
+    if (!row.contains("resources")) continue;
+    fmt::print("\nThe {} link:\n", row["mode"]);
+    print_resources(row["resources"], "  ");
+  }
+}
+
+void print_two_steps(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print("\n| link in two steps, by | first step, ms | last link, ms |\n|---|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {:.2f} | {:.2f} |\n", row["emit"], row["step_ms"], row["last_ms"]);
+}
+
+void print_first_launch(nlohmann::json const& rows)
+{
+  if (rows.empty()) return;
+  fmt::print(
+      "\n| first launch, cold cache | helper | image, ms | launch, ms | times sooner |\n"
+      "|---|---|---:|---:|---:|\n");
+  for (auto const& row : rows)
+    fmt::print("| {} | {} | {:.2f} | {:.2f} | {:.1f} |\n", row["tiers"], row["helper"],
+               row["image_ms"], row["launch_ms"], row["times_sooner"]);
+}
+
+void print_nvcc(nlohmann::json const& nvcc)
+{
+  fmt::print("| nvcc {}, to a fatbin | | {:.2f} | {:.2f} |", nvcc["version"], nvcc["process_ms"],
+             nvcc["cpu_ms"]);
+  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print(" |");
+  fmt::print(" |\n");
+}
+
+void print_starts(nlohmann::json const& report)
+{
+  if (report["starts"].empty()) return;
+  fmt::print("\n| start, ms | cache | whole process | processor |");
+  for (auto const* phase : k_phases) fmt::print(" {} |", phase);
+  fmt::print(" times faster |\n|---|---|---:|---:|");
+  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print("---:|");
+  fmt::print("---:|\n");
+  for (auto const& row : report["starts"]) {
+    fmt::print("| {} | {} | {:.2f} | {:.2f} |", row["verb"], row["cache"], row["process_ms"],
+               row["cpu_ms"]);
+    for (auto const* phase : k_phases)
+      fmt::print(" {:.3f} |", row.value(std::string(phase) + "_ms", nlohmann::json()));
+    fmt::print(" {:.1f} |\n", row.value("times_faster", nlohmann::json()));
+  }
+  if (auto const& nvcc = report["nvcc"]; !nvcc.is_null()) print_nvcc(nvcc);
+}
+
+void print_reference_device(nlohmann::json const& rate)
+{
+  if (rate.is_null()) return;
+  fmt::print(
+      "\n| reference device | million PTX instructions / s / core | million elements / s / core |\n"
+      "|---|---:|---:|\n| {}, {} cores | {:.0f} | {:.1f} |\n",
+      rate["mode"], rate["cores"], rate["instructions_per_s_and_core"].get<double>() / 1e6,
+      rate["elements_per_s_and_core"].get<double>() / 1e6);
+}
+
+/// The text output: tables in Markdown. `report`: the object of --json (docs/schemas/bench.json).
+void print_bench(nlohmann::json const& report)
+{
+  print_heading(report);
+  print_kernels(report["kernels"]);
+  print_links(report["links"]);
+  print_two_steps(report["two_steps"]);
+  print_first_launch(report["first_launch"]);
+  print_starts(report);
+  if (auto const& ms = report["preflight_ms"]; !ms.is_null())
+    fmt::print("\nPreflight of the pair: {:.3f} ms\n", ms);
+  print_reference_device(report["reference_device"]);
+}
 
 /// What --only selects, in the order of the report.
 std::vector<std::string> const k_parts{"kernels", "links",     "first-launch",
@@ -124,21 +225,12 @@ void measure_parts(nlohmann::json& report, bench_job const& job, bench_arguments
     report["reference_device"] = measure_reference_device(job);
 }
 
-/// @throws usage_error --elements is given, and --set states all sizes of the plan.
-void check_elements(bench_job const& job, bench_arguments const& arguments)
-{
-  if (!arguments.states_elements || has_free_size(job)) return;
-  fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
-                         "or they have defaults",
-                         arguments.elements.front(), job.plan.name),
-             "--elements", "leave out --elements");
-}
-
 int bench(bench_arguments const& arguments)
 {
   auto job = read_job(arguments.library, arguments.transforms, arguments.mode, arguments.values,
                       arguments.link);
-  check_elements(job, arguments);
+  if (arguments.states_elements && !job.has_free_size())
+    refuse_elements(arguments.elements.front(), job.plan);
   job.rounds = arguments.repeat;
   nlohmann::json report{{"version", FATLINK_VERSION},
                         {"driver", describe_driver()},
@@ -165,16 +257,10 @@ void add_bench(CLI::App& app, int& exit_status)
              "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
              "(default: 256Mi)")
       ->each([arguments](std::string const&) { arguments->states_elements = true; });
-  verb->add_option("--library", arguments->library,
-                   "library: name, or file of any form (default: the installed library of the "
-                   "transform's contract, or apply_transform)")
-      ->type_name("LIBRARY");
-  verb->add_option(
-          "--transform", arguments->transforms,
-          "transform: name, or file of any form (default: relu_poly, or none for a library "
-          "with a launch plan); repeat it for several transforms")
-      ->type_name("TRANSFORM")
-      ->allow_extra_args(false);
+  add_library(*verb, arguments->library);
+  add_transforms(*verb, arguments->transforms,
+                 "(default: relu_poly, or none for a library with a launch plan); repeat it for "
+                 "several transforms");
   add_mode(*verb, arguments->mode);
   add_kernels(*verb, arguments->link.options.kernels,
               "measure this kernel and keep no other; repeat it to keep several, of which the "

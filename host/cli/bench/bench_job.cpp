@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/bench_job.hpp"
+#include "bench/bench.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <system_error>
 
-#include "compile/source_inputs.hpp"
-#include "default_library.hpp"
 #include "fatlink/preflight.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "run/implied_plan.hpp"
 #include "run/run_job.hpp"
 #include "run/run_links.hpp"
+#include "source_inputs.hpp"
 
 namespace fatlink::cli {
 
@@ -36,6 +35,23 @@ void refuse_kernels(launch_plan const& plan, std::vector<std::string> const& ker
              kernels.front(), "leave out --kernel");
 }
 
+run_data generate_data(bench_job const& job, prepared_plan const& code,
+                       generated_inputs const& generated)
+{
+  auto const arguments = match_arguments(job.plan, {.values = job.values});
+  auto data = read_run_data(detail::plan_formulas(job.plan), arguments, job.references, generated);
+  add_device_inputs(data, code, arguments, generated);
+  return data;
+}
+
+/// Its elements; at least 1.
+std::size_t largest_input(run_data const& data)
+{
+  std::size_t most = 1;
+  for (auto const& [name, array] : data.inputs) most = std::max(most, array.count());
+  return most;
+}
+
 }  // namespace
 
 std::optional<std::filesystem::path> bench_job::single_source() const
@@ -46,6 +62,15 @@ std::optional<std::filesystem::path> bench_job::single_source() const
   auto path = installed_data_folder() / "bench" / (stems + ".fatbin");
   if (!std::filesystem::exists(path)) return std::nullopt;
   return path;
+}
+
+bool bench_job::has_free_size() const
+{
+  auto const arguments = match_arguments(plan, {.values = values});
+  return std::ranges::any_of(plan.arguments, [&](plan_argument const& argument) {
+    return argument.role == argument_role::size && !argument.default_value &&
+           !arguments.values.contains(argument.name);
+  });
 }
 
 std::vector<fatbin> bench_job::modules(target target) const
@@ -99,6 +124,22 @@ bench_job read_job(std::string const& name, std::vector<std::string> const& tran
   job.plan = std::move(bound.plan);
   job.references = std::move(bound.references);
   return job;
+}
+
+bench_call::bench_call(bench_job const& job, device const& destination, prepared_plan const& code,
+                       std::size_t count, array_copies copies)
+    : data(generate_data(job, code, {.elements = count, .copies = copies})),
+      elements(job.has_free_size() ? count : largest_input(data)),
+      extents(code.extents(size_arguments(data))),
+      arrays(destination, job.plan, data, extents)
+{
+}
+
+double median(std::vector<double> values)
+{
+  auto const middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 }  // namespace fatlink::cli

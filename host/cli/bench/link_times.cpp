@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/link_times.hpp"
+#include "bench/bench.hpp"
 
+// Times of links, of preflight, and until the first launch.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
+#include <functional>
+#include <memory>
 
-#include "bench/median.hpp"
+#include "bench/bench.hpp"
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/live_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/resources.hpp"
-#include "resources_report.hpp"
+#include "link_helper/helper_pool.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
@@ -24,6 +27,14 @@ double measure_ms(Work const& work)
   detail::stopwatch watch;
   work();
   return watch.lap();
+}
+
+/// A linker that links in this process.
+linker in_this_process(bench_job const& job)
+{
+  auto flags = job.flags;
+  flags.in_process = true;
+  return flags.linker();
 }
 
 /// A link's wall time, and the part of it that nvJitLink took.
@@ -52,9 +63,7 @@ struct mode_times {
 /// One round more than `rounds`: the first link opens nvJitLink.
 mode_times time_mode(bench_job const& job, link_options const& options)
 {
-  auto own_flags = job.flags;
-  own_flags.in_process = true;
-  auto in_process = own_flags.linker();
+  auto in_process = in_this_process(job);
   auto in_helper = job.flags.linker();
   mode_times times;
   for (unsigned round = 0; round <= job.rounds; ++round) {
@@ -88,9 +97,7 @@ std::vector<input> make_partial(linker& linker, std::vector<input> const& inputs
 nlohmann::json time_two_steps(bench_job const& job, link_options const& step,
                               link_options const& last)
 {
-  auto own_flags = job.flags;
-  own_flags.in_process = true;
-  auto linker = own_flags.linker();
+  auto linker = in_this_process(job);
   std::vector<double> step_times;
   std::vector<double> last_times;
   for (unsigned round = 0; round <= job.rounds; ++round) {
@@ -113,6 +120,111 @@ std::vector<fatbin> copy_unread(std::vector<fatbin> const& inputs)
     copies.push_back(
         fatbin::from_bytes({input.bytes().begin(), input.bytes().end()}, input.name()));
   return copies;
+}
+
+constexpr std::size_t k_elements = std::size_t{1} << 20;
+
+/// Time until the image is linked, and until the first launch has finished.
+struct first_time {
+  double image_ms = 0;
+  std::optional<double> launch_ms = {};
+};
+
+/// Measures one start, with tiers or without.
+using measure_start = std::function<first_time(bool is_tiered)>;
+
+double image_ms(swap_report const& report)
+{
+  return report.times.check_ms + report.times.link_ms;
+}
+
+live_settings settings_of(bench_job const& job, target target, bool is_tiered)
+{
+  return {.link = job.make_options(target, link_mode::lto), .tiered = is_tiered};
+}
+
+link_options sass_options(bench_job const& job, target target)
+{
+  return {.target = target,
+          .mode = link_mode::sass,
+          .whole_archive = job.flags.options.whole_archive,
+          .kernels = job.flags.options.kernels};
+}
+
+measure_start links_of(bench_job const& job, target target)
+{
+  return [&job, target, links = job.flags.linker()](bool is_tiered) mutable {
+    detail::stopwatch watch;
+    (void)links.link(job.inputs, is_tiered ? sass_options(job, target)
+                                           : job.make_options(target, link_mode::lto));
+    return first_time{.image_ms = watch.lap()};
+  };
+}
+
+measure_start plans_of(bench_job const& job, device const& gpu)
+{
+  auto const target = gpu.info().target;
+  auto links = job.flags.linker();
+  auto const code = prepare(gpu, job.plan, job.inputs,
+                            links.link(job.inputs, job.make_options(target, link_mode::lto)));
+  auto const call =
+      std::make_shared<bench_call>(job, gpu, code, job.has_free_size() ? k_elements : 0);
+  return [&job, &gpu, target, links, call](bool is_tiered) {
+    live_plan live(gpu, links, settings_of(job, target, is_tiered));
+    auto stream = gpu.create_stream();
+    detail::stopwatch watch;
+    auto const report = live.swap(job.inputs, {.plan = job.plan});
+    live.run(stream, call->arrays.arguments());
+    stream.synchronize();
+    first_time const time{.image_ms = image_ms(report), .launch_ms = watch.lap()};
+    (void)live.wait_for_best();
+    return time;
+  };
+}
+
+/// Medians over the rounds, with and without tiers by turns. `starts_helper`: each link starts it.
+nlohmann::json measure_rows(measure_start const& measure, unsigned rounds, bool starts_helper)
+{
+  std::vector<double> images[2];
+  std::vector<double> launches[2];
+  for (unsigned round = 0; round < rounds; ++round)
+    for (auto const is_tiered : {false, true}) {
+      if (starts_helper) detail::end_idle_helpers();
+      auto const time = measure(is_tiered);
+      images[is_tiered].push_back(time.image_ms);
+      if (time.launch_ms) launches[is_tiered].push_back(*time.launch_ms);
+    }
+  auto rows = nlohmann::json::array();
+  double without_tiers = 0;
+  for (auto const is_tiered : {false, true}) {
+    auto const image = median(images[is_tiered]);
+    auto const has_launch = !launches[is_tiered].empty();
+    auto const total = has_launch ? median(launches[is_tiered]) : image;
+    rows.push_back({{"tiers", is_tiered ? "sass, then lto" : "lto"},
+                    {"helper", starts_helper ? "started" : "running"},
+                    {"image_ms", image},
+                    {"launch_ms", nullptr},
+                    {"times_sooner", nullptr}});
+    if (has_launch) rows.back()["launch_ms"] = total;
+    if (is_tiered)
+      rows.back()["times_sooner"] = without_tiers / total;
+    else
+      without_tiers = total;
+  }
+  return rows;
+}
+
+/// Empty if tiers can be measured.
+std::string why_not(bench_job const& job, target target)
+{
+  if (std::ranges::find(job.modes, link_mode::lto) == job.modes.end())
+    return "lto is not among the modes";
+  try {
+    (void)job.flags.linker().link(job.inputs, sass_options(job, target));
+  } catch (refused_error const& refusal) {
+    return refusal.what();
+  }
+  return {};
 }
 
 }  // namespace
@@ -171,6 +283,20 @@ double measure_preflight(bench_job const& job, target target)
     }));
   }
   return median(times);
+}
+
+nlohmann::json measure_first_launch(bench_job const& job, device const* gpu, target target,
+                                    std::string& reason)
+{
+  auto rows = nlohmann::json::array();
+  reason = why_not(job, target);
+  if (!reason.empty()) return rows;
+  auto const measure = gpu == nullptr ? links_of(job, target) : plans_of(job, *gpu);
+  for (auto const is_tiered : {false, true}) (void)measure(is_tiered);
+  for (auto const starts_helper : {false, true})
+    for (auto& row : measure_rows(measure, job.rounds, starts_helper))
+      rows.push_back(std::move(row));
+  return rows;
 }
 
 }  // namespace fatlink::cli

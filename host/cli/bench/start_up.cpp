@@ -1,25 +1,244 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/start_up.hpp"
+#include "bench/bench.hpp"
 
+// Start-up: processes of this program and of nvcc, measured from outside.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <functional>
 #include <map>
-#include <vector>
+#include <string_view>
 
-#include "bench/child_process.hpp"
-#include "bench/median.hpp"
-#include "bench/nvcc_times.hpp"
+#include "bench/bench.hpp"
+#include "compiler/installed_contract.hpp"
+#include "error_report.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/source.hpp"
+#include "installed.hpp"
 #include "terminal/interrupts.hpp"
+#include "util/process/environment.hpp"
+#include "util/process/stopwatch.hpp"
+#include "vendor/vendor_library.hpp"
+
+extern char** environ;
 
 namespace fatlink::cli {
 namespace {
 
-constexpr char const* k_phases[] = {"find", "read", "preflight", "key",   "lookup",
-                                    "open", "link", "load",      "launch"};
+struct child_result {
+  bool has_succeeded = false;  ///< started, and ended with status 0
+  double ms = 0;               ///< wall time until the process ended
+  double cpu_ms = 0;           ///< user and system time of the process and its descendants
+  std::string output = {};     ///< its standard output
+};
+
+/// This program, for run_child.
+constexpr char const* k_this_program = "/proc/self/exe";
+
+std::string read_to_end(int descriptor)
+{
+  std::string text;
+  char buffer[4096];
+  for (ssize_t size = 0; (size = ::read(descriptor, buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(size));
+  return text;
+}
+
+/// During its lifetime, processes whose parent ended become children of this process.
+class subreaper {
+ public:
+  subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~subreaper() { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
+  subreaper(subreaper const&) = delete;
+  subreaper& operator=(subreaper const&) = delete;
+};
+
+/// Starts `file` in a process group of its own and with `output` as its standard output; returns
+/// its process ID, or 0 if it cannot be started.
+pid_t start(std::string const& file, std::vector<std::string>& words, int output)
+{
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t process = 0;
+  auto const code =
+      ::posix_spawn(&process, file.c_str(), &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return code == 0 ? process : 0;
+}
+
+double milliseconds(timeval const& time)
+{
+  return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) * 1e-3;
+}
+
+/// Waits for a process of `group`; a group is negative. Returns whether there was one.
+bool wait_for(pid_t group, int& status, double& cpu_ms)
+{
+  rusage usage = {};
+  if (::wait4(group, &status, 0, &usage) <= 0) return false;
+  cpu_ms += milliseconds(usage.ru_utime) + milliseconds(usage.ru_stime);
+  return true;
+}
+
+/// Runs `file` with the arguments `words`, of which the first is the program's name. Standard error
+/// is discarded. Waits until the process and the descendants in its process group have ended.
+child_result run_child(std::string const& file, std::vector<std::string> words)
+{
+  child_result result;
+  int pipe_ends[2];
+  if (::pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
+  subreaper const orphans;
+  detail::stopwatch watch;
+  auto const process = start(file, words, pipe_ends[1]);
+  ::close(pipe_ends[1]);
+  if (process != 0) result.output = read_to_end(pipe_ends[0]);
+  ::close(pipe_ends[0]);
+  if (process == 0) return result;
+  int status = 0;
+  result.has_succeeded = wait_for(process, status, result.cpu_ms) && status == 0;
+  result.ms = watch.lap();
+  while (wait_for(-process, status, result.cpu_ms)) {
+  }
+  return result;
+}
+
+namespace fs = std::filesystem;
+
+bool is_program(fs::path const& file)
+{
+  std::error_code ignored;
+  return fs::is_regular_file(file, ignored) && ::access(file.c_str(), X_OK) == 0;
+}
+
+/// The nvcc of PATH, otherwise that of the first toolkit that has one; empty: there is none.
+std::string find_nvcc()
+{
+  std::vector<fs::path> folders;
+  auto const search_path = detail::environment("PATH");
+  for (std::string_view rest = search_path; !rest.empty();) {
+    auto const end = std::min(rest.find(':'), rest.size());
+    if (end > 0) folders.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  for (auto const& root : detail::toolkit_roots()) folders.push_back(root / "bin");
+  for (auto const& folder : folders)
+    if (is_program(folder / "nvcc")) return (folder / "nvcc").string();
+  return {};
+}
+
+/// "13.0" of "Cuda compilation tools, release 13.0, V13.0.88"; empty if the text has none.
+std::string release_in(std::string const& text)
+{
+  constexpr std::string_view k_mark = "release ";
+  auto const start = text.find(k_mark);
+  if (start == std::string::npos) return {};
+  auto const first = start + k_mark.size();
+  return text.substr(first, text.find(',', first) - first);
+}
+
+/// The header that was included before a source: of --header, or of the contract that the fatbin
+/// made of it states.
+std::string forced_header(bench_job const& job, input const& compiled)
+{
+  auto const& header = job.flags.sources.options.header;
+  if (!header.empty()) return header.string();
+  auto const* const ident = find_contract(compiled);
+  return ident == nullptr ? "" : detail::find_contract(ident->contract).header_path;
+}
+
+/// Compiles the sources of a job with nvcc, each to a fatbin with LTO-IR and PTX for sm_75.
+class nvcc_times {
+ public:
+  /// Finds nvcc: in PATH, then in the toolkits of the search. Prints a warning if the job has
+  /// sources that nvcc cannot compile, or there is no nvcc. `output`: a file to write.
+  nvcc_times(bench_job const& job, std::string output) : job_(job), output_(std::move(output))
+  {
+    for (std::size_t i = 0; i < job.files.size(); ++i) {
+      if (!is_source_name(job.files[i])) continue;
+      sources_.push_back(job.files[i]);
+      header_ = forced_header(job, job.inputs[i]);
+    }
+    if (sources_.empty()) return;
+    file_ = find_nvcc();
+    if (file_.empty())
+      skip("it is neither in PATH nor in a toolkit ($CUDA_HOME, /usr/local/cuda)");
+    else
+      version_ = release_in(run_child(file_, {file_, "--version"}).output);
+    for (auto const& source : sources_)
+      if (source.extension() != ".cu") skip(fmt::format("{} is LLVM IR", source.string()));
+  }
+
+  /// Measures one round; nothing without nvcc or sources.
+  void measure()
+  {
+    if (file_.empty()) return;
+    double process_ms = 0;
+    double cpu_ms = 0;
+    for (auto const& source : sources_) {
+      auto const result = run_child(file_, command(source));
+      if (!result.has_succeeded)
+        return skip(fmt::format("{} does not compile {}", file_, source.string()));
+      process_ms += result.ms;
+      cpu_ms += result.cpu_ms;
+    }
+    process_ms_.push_back(process_ms);
+    cpu_ms_.push_back(cpu_ms);
+  }
+
+  /// As docs/schemas/bench.json describes: medians of all rounds; null without any.
+  [[nodiscard]] nlohmann::json row() const
+  {
+    if (file_.empty() || process_ms_.empty()) return nullptr;
+    return {{"version", version_},
+            {"file", file_},
+            {"process_ms", median(process_ms_)},
+            {"cpu_ms", median(cpu_ms_)}};
+  }
+
+ private:
+  /// Says why nvcc is not measured.
+  void skip(std::string const& reason)
+  {
+    print_warnings({fmt::format("nvcc is not measured: {}", reason)});
+    file_.clear();
+  }
+
+  [[nodiscard]] std::vector<std::string> command(fs::path const& source) const
+  {
+    auto const& options = job_.flags.sources.options;
+    std::vector<std::string> words{file_, "-dlto", "-fatbin", "-arch=sm_75", "-o", output_};
+    if (!header_.empty()) words.push_back("--pre-include=" + header_);
+    for (auto const& folder : options.include_folders) words.push_back("-I" + folder.string());
+    for (auto const& definition : options.definitions) words.push_back("-D" + definition);
+    words.push_back(source.string());
+    return words;
+  }
+
+  bench_job const& job_;
+  std::string output_;
+  std::vector<std::filesystem::path> sources_;
+  std::string file_;     ///< nvcc; empty: not measured
+  std::string version_;  ///< "13.0"
+  std::string header_;   ///< included before each source; empty: none
+  std::vector<double> process_ms_;
+  std::vector<double> cpu_ms_;
+};
 
 [[noreturn]] void fail_measurement(std::string const& cause)
 {
@@ -61,7 +280,7 @@ class start_times {
       fail_measurement(
           fmt::format("the cache outcome of {} was {}, not {}; remove the cache layer beside the "
                       "program",
-                      verb_, output["cache"].get<std::string>(), expected_outcome));
+                      verb_, output["cache"], expected_outcome));
     values_["process"].push_back(result.ms);
     values_["cpu"].push_back(result.cpu_ms);
     for (auto const* phase : k_phases)
@@ -172,14 +391,6 @@ std::vector<std::string> run_command(bench_job const& job)
   return words;
 }
 
-void print_nvcc(nlohmann::json const& nvcc)
-{
-  fmt::print("| nvcc {}, to a fatbin | | {:.2f} | {:.2f} |", nvcc["version"].get<std::string>(),
-             nvcc["process_ms"].get<double>(), nvcc["cpu_ms"].get<double>());
-  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print(" |");
-  fmt::print(" |\n");
-}
-
 }  // namespace
 
 void measure_starts(nlohmann::json& report, bench_job const& job, target target)
@@ -200,29 +411,6 @@ void measure_starts(nlohmann::json& report, bench_job const& job, target target)
     measure(run_command(job), [] {});
   report["starts"] = rows;
   report["nvcc"] = nvcc.row();
-}
-
-void print_starts(nlohmann::json const& report)
-{
-  if (report["starts"].empty()) return;
-  fmt::print("\n| start, ms | cache | whole process | processor |");
-  for (auto const* phase : k_phases) fmt::print(" {} |", phase);
-  fmt::print(" times faster |\n|---|---|---:|---:|");
-  for ([[maybe_unused]] auto const* phase : k_phases) fmt::print("---:|");
-  fmt::print("---:|\n");
-  for (auto const& row : report["starts"]) {
-    fmt::print("| {} | {} | {:.2f} | {:.2f} |", row["verb"].get<std::string>(),
-               row["cache"].get<std::string>(), row["process_ms"].get<double>(),
-               row["cpu_ms"].get<double>());
-    for (auto const* phase : k_phases) {
-      auto const key = std::string(phase) + "_ms";
-      fmt::print(" {} |", row.contains(key) ? fmt::format("{:.3f}", row[key].get<double>()) : "");
-    }
-    fmt::print(" {} |\n", row.contains("times_faster")
-                              ? fmt::format("{:.1f}", row["times_faster"].get<double>())
-                              : "");
-  }
-  if (auto const& nvcc = report["nvcc"]; !nvcc.is_null()) print_nvcc(nvcc);
 }
 
 }  // namespace fatlink::cli

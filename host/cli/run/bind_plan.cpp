@@ -14,7 +14,7 @@
 #include "input/find_sidecar.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "verification/check_references.hpp"
 
 namespace fatlink::cli {

@@ -9,9 +9,8 @@
 
 #include "plan/components.hpp"
 #include "plan/plan_formulas.hpp"
+#include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
-#include "util/files/unnamed_file.hpp"
-#include "util/files/write_all.hpp"
 #include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
 
@@ -203,14 +202,11 @@ plan_arrays::plan_arrays(device const& destination, launch_plan const& plan, run
 void plan_arrays::upload(device const& destination, std::string const& name, run_array const& array)
 {
   auto buffer = destination.allocate<std::byte>(array.bytes());
-  auto const size = array.type.size;
-  auto const count = std::max<std::size_t>(piece_bytes(destination.info().kind) / size, 1);
-  std::vector<std::byte> piece(std::min(count, array.count()) * size);
-  for (std::size_t start = 0; start < array.count(); start += count) {
-    auto const part = std::span(piece).first(std::min(count, array.count() - start) * size);
-    array.fill(start, part);
-    buffer.write(part, start * size);
-  }
+  array.read_pieces(piece_bytes(destination.info().kind),
+                    [&](std::size_t start, std::span<std::byte> piece) {
+                      buffer.write(piece, start * array.type.size);
+                      return true;
+                    });
   inputs_.insert_or_assign(name, std::move(buffer));
 }
 
@@ -277,15 +273,10 @@ std::map<std::string, run_array> plan_arrays::outputs_on_device() const
 void set_aside(run_array& array)
 {
   auto file = std::make_shared<file_elements>(array);
-  auto const count = std::max<std::size_t>(k_piece_on_host / array.type.size, 1);
-  std::vector<std::byte> piece(std::min(count, array.count()) * array.type.size);
-  for (std::size_t start = 0; start < array.count(); start += count) {
-    auto const part =
-        std::span(piece).first(std::min(count, array.count() - start) * array.type.size);
-    array.fill(start, part);
-    if (!file->append(part)) return;
-  }
-  array.elements = std::move(file);
+  if (array.read_pieces(k_piece_on_host, [&](std::size_t, std::span<std::byte> piece) {
+        return file->append(piece);
+      }))
+    array.elements = std::move(file);
 }
 
 mode_result execute_plan(device const& destination, prepared_plan const& code, run_data const& data,

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
-#include <set>
 #include <string_view>
 #include <vector>
 
@@ -17,7 +16,7 @@
 #include "input/find_sidecar.hpp"
 #include "input/read_modules.hpp"
 #include "installed.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <barrier>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -21,12 +22,34 @@
 #include "run/run_report.hpp"
 #include "run/verify_plan.hpp"
 #include "terminal/progress.hpp"
-#include "terminal/step_line.hpp"
 #include "terminal/streams.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+/// How many of `devices` are open.
+std::size_t count_open(opened_devices const& devices)
+{
+  return static_cast<std::size_t>(
+      std::ranges::count_if(devices, [](auto const& device) { return bool(device); }));
+}
+
+/// Where the threads of several devices wait for each other before measured launches.
+using common_start = std::barrier<>;
+
+/// The membership of a device's thread: it leaves when it ends, however that is, so that a thread
+/// that fails does not stop the others.
+class run_member {
+ public:
+  explicit run_member(common_start& start) : start_(start) {}
+  ~run_member() { start_.arrive_and_drop(); }
+  run_member(run_member const&) = delete;
+  run_member& operator=(run_member const&) = delete;
+
+ private:
+  common_start& start_;
+};
 
 /// One run, from a job to its report. Threads: one for each device while it executes.
 class plan_run {
@@ -121,7 +144,7 @@ class plan_run {
     auto const count = count_open(devices);
     std::optional<step_line> line;
     if (choice_.is_list()) line.emplace(fmt::format("running on {} devices", count));
-    common_start start(count);
+    common_start start(static_cast<std::ptrdiff_t>(count));
     auto results = detail::on_each_device<std::vector<mode_result>>(
         devices, [&](std::shared_ptr<device> const& device, std::size_t index) {
           run_member const member(start);
@@ -147,7 +170,7 @@ class plan_run {
                                       {.unwritten = k_unwritten_bytes.at(results.size()),
                                        .inputs = &inputs,
                                        .is_by_rows = job_.split.is_by_rows(),
-                                       .before_launch = [&] { start.wait(); }}));
+                                       .before_launch = [&] { start.arrive_and_wait(); }}));
     }
     return results;
   }
@@ -257,10 +280,15 @@ class plan_run {
       auto const name = row["output"].get<std::string>();
       if (choice_.is_list() && job_.split.added.contains(name)) continue;
       auto const index = row["index"].get<std::size_t>() + elements_before(device, name);
-      if (index >= arguments_.print) continue;
-      row["index"] = index_text(device.modes.front().outputs.at(name).extents, index);
-      report_.first_rows.push_back(std::move(row));
+      if (index < arguments_.print) add_row(std::move(row), device.modes.front(), index);
     }
+  }
+
+  /// Element `index` of the output that `row` names.
+  void add_row(nlohmann::json row, mode_result const& mode, std::size_t index)
+  {
+    row["index"] = index_text(mode.outputs.at(row["output"]).extents, index);
+    report_.first_rows.push_back(std::move(row));
   }
 
   /// The first elements of outputs that are the sums of what several devices count.
@@ -277,12 +305,8 @@ class plan_run {
     if (sums.empty()) return;
     plan_references const none;
     for (auto& row : cli::first_rows({expected.plan, none, "of several devices"}, job_.split,
-                                     {.sizes = job_.data.sizes}, sums, arguments_.print)) {
-      auto const name = row["output"].get<std::string>();
-      row["index"] =
-          index_text(sums.front().outputs.at(name).extents, row["index"].get<std::size_t>());
-      report_.first_rows.push_back(std::move(row));
-    }
+                                     {.sizes = job_.data.sizes}, sums, arguments_.print))
+      add_row(row, sums.front(), row["index"]);
   }
 
   [[nodiscard]] device_run const* first_device() const
@@ -367,16 +391,12 @@ class plan_run {
   {
     auto extents = parts.front().extents;
     for (std::size_t i = 1; i < parts.size(); ++i) extents.front() += parts[i].extents.front();
-    auto const& type = parts.front().type;
-    auto const writer = create_npy(file, type, extents);
-    auto const most = std::max<std::size_t>(piece_bytes(device_kind::cpu) / type.size, 1);
-    std::vector<std::byte> piece;
+    auto const writer = create_npy(file, parts.front().type, extents);
     for (auto const& part : parts)
-      for (std::size_t start = 0; start < part.count(); start += most) {
-        piece.resize(std::min(most, part.count() - start) * type.size);
-        part.fill(start, piece);
+      part.read_pieces(piece_bytes(device_kind::cpu), [&](std::size_t, std::span<std::byte> piece) {
         writer->append(piece);
-      }
+        return true;
+      });
     writer->commit();
   }
 

@@ -1,18 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of `fatlink run`, and how it runs once or again and again. Threads: one at a time.
+// The options of `fatlink run`, those that name arguments of a launch plan (--input NAME=FILE,
+// --set NAME=VALUE, --state NAME=FILE) among them, and how it runs once or again and again.
+// Threads: one at a time.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "compile/source_inputs.hpp"
 #include "fatlink/device.hpp"
+#include "fatlink/launch_plan.hpp"
 #include "link_flags.hpp"
-#include "run/plan_arguments.hpp"
+#include "run/run_arguments.hpp"
+#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
+
+/// Adds --library.
+void add_library(CLI::App& verb, std::string& library);
+
+/// Adds --transform, which can be repeated; its help ends with `default_value`.
+void add_transforms(CLI::App& verb, std::vector<std::string>& transforms,
+                    std::string const& default_value);
+
+/// Adds --set, which can be repeated.
+void add_set(CLI::App& verb, std::vector<std::string>& values);
+
+/// "did you mean scale? its fields: scale, offset", for `field`, which is none of those of `type`.
+std::string field_hint(element_type const& type, std::string const& field);
+
+/// The arguments of a plan that the command line states.
+struct plan_arguments {
+  std::map<std::string, std::string> inputs = {};    ///< .npy files by argument
+  std::map<std::string, std::string> outputs = {};   ///< .npy files to write, by argument
+  std::map<std::string, std::string> expected = {};  ///< .npy files to compare with, by argument
+  std::map<std::string, std::string> states = {};    ///< files of bytes, by argument
+  /// Values and sizes by argument; of structs and states an object of the fields that are set.
+  std::map<std::string, nlohmann::json> values = {};
+  /// Those whose type the plan leaves to the transforms.
+  std::set<std::string> of_transforms = {};
+};
+
+/// Texts of options as they are on the command line.
+struct plan_texts {
+  std::vector<std::string> inputs = {};
+  std::vector<std::string> outputs = {};
+  std::vector<std::string> expected = {};
+  std::vector<std::string> states = {};
+  std::vector<std::string> values = {};
+};
+
+/// `plan` as its library states it, without the types that transforms bind.
+/// A file without NAME= is that of the only argument of its role.
+/// @throws usage_error a name that is no argument of the plan of this role (did you mean), one that
+///   is stated twice, or a value that is no number.
+plan_arguments match_arguments(launch_plan const& plan, plan_texts const& texts);
 
 struct run_arguments {
   std::string library;

@@ -6,12 +6,11 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -19,6 +18,7 @@
 #include "options.hpp"
 #include "plan/components.hpp"
 #include "plan/plan_values.hpp"
+#include "run/execute_plan.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
@@ -26,6 +26,36 @@
 
 namespace fatlink::cli {
 namespace {
+
+constexpr std::size_t k_boundary = 1024;
+constexpr std::size_t k_least_rounded = 64 * k_boundary;  // parts differ by less than 2 %
+
+/// Where part `index` begins: count * index / parts, without its overflow.
+std::size_t begin_of(std::size_t index, std::size_t count, std::size_t parts)
+{
+  auto const begin = count / parts * index + count % parts * index / parts;
+  return count / parts < k_least_rounded || index == parts ? begin
+                                                           : begin / k_boundary * k_boundary;
+}
+
+class held_elements final : public element_source {
+ public:
+  explicit held_elements(std::shared_ptr<host_array const> array) : array_(std::move(array)) {}
+  [[nodiscard]] element_type const& type() const noexcept override { return array_->type; }
+  [[nodiscard]] std::vector<std::size_t> const& extents() const noexcept override
+  {
+    return array_->extents;
+  }
+  [[nodiscard]] std::size_t size() const noexcept override { return array_->count(); }
+  void fill(std::size_t start, std::span<std::byte> bytes) const override
+  {
+    if (!bytes.empty())
+      std::memcpy(bytes.data(), array_->bytes.data() + start * array_->type.size, bytes.size());
+  }
+
+ private:
+  std::shared_ptr<host_array const> array_;
+};
 
 using detail::plan_formulas;
 
@@ -89,16 +119,17 @@ double bytes_of(plan_argument const& argument, std::vector<std::size_t> const& e
   return bytes;
 }
 
-/// `extents`: of each argument of the plan, whose arrays have types; empty where they are not
-/// known, and for other arguments.
+/// Extents of the arrays for which they are known, by argument.
+using known_extents = std::map<std::string, std::vector<std::size_t>>;
+
 /// @throws unavailable_error (out-of-memory) the copies take more than available_memory().
-void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>> const& extents,
-                  array_copies copies)
+void check_memory(launch_plan const& plan, known_extents const& extents, array_copies copies)
 {
   double needed = 0;
-  for (std::size_t i = 0; i < plan.arguments.size(); ++i)
-    if (auto const count = copies_of(plan.arguments[i], copies); !extents[i].empty() && count != 0)
-      needed += static_cast<double>(count) * bytes_of(plan.arguments[i], extents[i]);
+  for (auto const& argument : plan.arguments)
+    if (auto const count = copies_of(argument, copies);
+        count != 0 && extents.contains(argument.name))
+      needed += static_cast<double>(count) * bytes_of(argument, extents.at(argument.name));
   auto const available = static_cast<double>(available_memory());
   if (needed <= available) return;
   throw unavailable_error(
@@ -113,15 +144,16 @@ void check_memory(launch_plan const& plan, std::vector<std::vector<std::size_t>>
 
 // Offsets of segments, of inputs that "computes" states as such (segmented_fold).
 
-/// The elements of the array with this name; nothing if they are not known.
-using count_lookup = std::function<std::optional<std::size_t>(std::string const& name)>;
-
-/// The elements of the first array in `node`.
-std::optional<std::size_t> count_in(computation const& node, count_lookup const& count_of)
+/// The elements of the first array in `node`; nothing if they are not known.
+std::optional<std::size_t> count_in(computation const& node, known_extents const& extents)
 {
-  if (node.kind == operation::argument) return count_of(node.name);
+  if (node.kind == operation::argument) {
+    auto const array = extents.find(node.name);
+    if (array == extents.end() || array->second.size() != 1) return std::nullopt;
+    return array->second[0];
+  }
   for (auto const& operand : node.operands)
-    if (auto const count = count_in(operand, count_of)) return count;
+    if (auto const count = count_in(operand, extents)) return count;
   return std::nullopt;
 }
 
@@ -151,11 +183,11 @@ std::string offset_text(element_type const& type, detail::int128 value)
 /// If the plan states that `input` holds the offsets of segments, how many elements the segments
 /// divide.
 std::optional<std::size_t> segmented_elements(launch_plan const& plan, std::string const& input,
-                                              count_lookup const& count_of)
+                                              known_extents const& extents)
 {
   for (auto const& result : plan.results)
     if (result.value.kind == operation::segmented_fold && result.value.operands.at(1).name == input)
-      return count_in(result.value.operands.at(0), count_of);
+      return count_in(result.value.operands.at(0), extents);
   return std::nullopt;
 }
 
@@ -243,11 +275,7 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
     sizes[size.name] = static_cast<std::int64_t>(generated.elements);
     return;
   }
-  if (generated.must_use_elements)
-    fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
-                           "or they have defaults",
-                           generated.elements, formulas.plan.name),
-               "--elements", "leave out --elements");
+  if (generated.must_use_elements) refuse_elements(generated.elements, formulas.plan);
 }
 
 // States.
@@ -260,13 +288,6 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
       "default");
 }
 
-std::vector<std::string> field_names(element_type const& type)
-{
-  std::vector<std::string> names;
-  for (auto const& field : type.fields) names.push_back(field.name);
-  return names;
-}
-
 /// Sets the fields of a state that --set names.
 void set_fields(std::vector<std::byte>& bytes, element_type const& type, std::string const& name,
                 nlohmann::json const& fields)
@@ -275,7 +296,7 @@ try {
     auto const field = std::ranges::find(type.fields, key, &element_field::name);
     if (field == type.fields.end())
       fail_usage(fmt::format("--set {}: the state has no field '{}'", name, key), name,
-                 field_hint(field_names(type), key));
+                 field_hint(type, key));
     auto const encoded = detail::encode_value(field->type, value);
     std::ranges::copy(encoded, bytes.begin() + static_cast<std::ptrdiff_t>(field->offset));
   }
@@ -356,8 +377,8 @@ bool lacks_fields(plan_argument const& argument, bool is_of_transforms)
   return is_of_transforms && argument.type->kind == scalar_kind::bytes;
 }
 
-[[noreturn]] void refuse_elements(char const* option, plan_argument const& argument,
-                                  npy_reader const& file, bool is_of_transforms)
+[[noreturn]] void refuse_type(char const* option, plan_argument const& argument,
+                              npy_reader const& file, bool is_of_transforms)
 {
   auto const path = file.path().string();
   auto hint = fmt::format("convert the array to {}", to_string(*argument.type));
@@ -381,7 +402,7 @@ std::unique_ptr<element_source> open_array(char const* option, plan_argument con
 {
   auto reader = open_npy(file);
   if (!is_stored_as(*argument.type, reader.type()))
-    refuse_elements(option, argument, reader, arguments.of_transforms.contains(argument.name));
+    refuse_type(option, argument, reader, arguments.of_transforms.contains(argument.name));
   return npy_elements(std::move(reader));
 }
 
@@ -454,13 +475,13 @@ input_files open_inputs(launch_plan const& plan, plan_arguments const& arguments
   return files;
 }
 
-/// Argument `index` of `plan`, of its file or generated.
+/// Argument `index` of `plan`, of its file or generated; its extents are among `known`.
 run_array input_of(launch_plan const& plan, std::size_t index, input_files const& files,
-                   count_lookup const& count_of, std::vector<std::size_t> const& extents,
-                   std::uint64_t seed)
+                   known_extents const& known, std::uint64_t seed)
 {
   auto const& argument = plan.arguments[index];
-  auto const elements = segmented_elements(plan, argument.name, count_of);
+  auto const& extents = known.at(argument.name);
+  auto const elements = segmented_elements(plan, argument.name, known);
   auto const has_offsets =
       elements && detail::is_integer(argument.type->kind) && extents.size() == 1;
   run_array array{.type = *argument.type, .extents = extents};
@@ -478,58 +499,29 @@ run_array input_of(launch_plan const& plan, std::size_t index, input_files const
   return array;
 }
 
-/// The elements of arrays whose extents are known.
-count_lookup counts_in(launch_plan const& plan,
-                       std::vector<std::vector<std::size_t>> const& extents)
-{
-  return [&](std::string const& name) -> std::optional<std::size_t> {
-    auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
-    if (extents[index].size() != 1) return std::nullopt;
-    return extents[index][0];
-  };
-}
-
 /// Adds the inputs whose extents are known.
 void add_inputs(run_data& data, plan_formulas const& formulas, input_files const& files,
                 std::vector<std::int64_t> const& sizes, generated_inputs const& generated)
 {
+  auto const& plan = formulas.plan;
   auto const values = detail::compute_without_device(formulas, sizes);
-  auto known = files.extents;
-  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i)
-    if (values.extents[i].empty()) known.erase(formulas.plan.arguments[i].name);
-  detail::check_extents(formulas, values, known);
-  check_memory(formulas.plan, values.extents, generated.copies);
-  for (std::size_t i = 0; i < formulas.plan.arguments.size(); ++i) {
-    auto const& argument = formulas.plan.arguments[i];
-    if (!argument.shape.empty() && values.extents[i].empty()) data.is_memory_unchecked = true;
+  known_extents known;
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i)
+    if (!values.extents[i].empty()) known[plan.arguments[i].name] = values.extents[i];
+  auto given = files.extents;
+  std::erase_if(given, [&](auto const& file) { return !known.contains(file.first); });
+  detail::check_extents(formulas, values, given);
+  check_memory(plan, known, generated.copies);
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i) {
+    auto const& argument = plan.arguments[i];
+    auto const is_known = known.contains(argument.name);
+    if (!argument.shape.empty() && !is_known) data.is_memory_unchecked = true;
     if (argument.role != argument_role::input) continue;
-    if (values.extents[i].empty())
-      data.of_device.push_back(argument.name);
+    if (is_known)
+      data.inputs[argument.name] = input_of(plan, i, files, known, generated.seed);
     else
-      data.inputs[argument.name] =
-          input_of(formulas.plan, i, files, counts_in(formulas.plan, values.extents),
-                   values.extents[i], generated.seed);
+      data.of_device.push_back(argument.name);
   }
-}
-
-/// With the extents that the device determines.
-void check_all_memory(run_data& data, launch_plan const& plan, plan_extents const& extents,
-                      array_copies copies)
-{
-  if (!std::exchange(data.is_memory_unchecked, false)) return;
-  std::vector<std::vector<std::size_t>> lists;
-  for (auto const& argument : plan.arguments) {
-    auto const place = extents.arrays.find(argument.name);
-    lists.push_back(place == extents.arrays.end() ? std::vector<std::size_t>{} : place->second);
-  }
-  check_memory(plan, lists, copies);
-}
-
-std::optional<std::size_t> count_in(plan_extents const& extents, std::string const& name)
-{
-  auto const array = extents.arrays.find(name);
-  if (array == extents.arrays.end() || array->second.size() != 1) return std::nullopt;
-  return array->second[0];
 }
 
 std::string text_of(std::vector<std::size_t> const& extents)
@@ -538,6 +530,93 @@ std::string text_of(std::vector<std::size_t> const& extents)
 }
 
 }  // namespace
+
+std::vector<element_part> divide(std::size_t count, std::size_t parts)
+{
+  std::vector<element_part> list;
+  for (std::size_t i = 0; i < parts; ++i) {
+    auto const begin = begin_of(i, count, parts);
+    list.push_back({.first = begin, .count = begin_of(i + 1, count, parts) - begin});
+  }
+  return list;
+}
+
+std::size_t count_of(std::vector<std::size_t> const& extents) noexcept
+{
+  std::size_t count = 1;
+  for (auto const extent : extents) count *= extent;
+  return count;
+}
+
+std::size_t run_array::count() const noexcept
+{
+  return count_of(extents);
+}
+
+bool run_array::read_pieces(std::size_t bytes,
+                            std::function<bool(std::size_t, std::span<std::byte>)> const& use) const
+{
+  auto const most = std::max<std::size_t>(bytes / type.size, 1);
+  std::vector<std::byte> piece;
+  for (std::size_t start = 0; start < count(); start += most) {
+    piece.resize(std::min(most, count() - start) * type.size);
+    fill(start, piece);
+    if (!use(start, piece)) return false;
+  }
+  return true;
+}
+
+host_array run_array::read() const
+{
+  host_array array{.type = type, .extents = extents};
+  array.bytes.resize(bytes());
+  fill(0, array.bytes);
+  return array;
+}
+
+run_array run_array::part(std::size_t rows, element_part const& part) const
+{
+  auto const row = count() / rows;
+  auto result = *this;
+  result.first += part.first * row;
+  if (extents.size() > 1 && extents.front() == rows)
+    result.extents.front() = part.count;
+  else
+    result.extents = {part.count * row};
+  return result;
+}
+
+run_array held(host_array array)
+{
+  auto const memory = std::make_shared<host_array const>(std::move(array));
+  return {.type = memory->type,
+          .extents = memory->extents,
+          .elements = std::make_shared<held_elements>(memory),
+          .memory = memory};
+}
+
+loaded_array::loaded_array(run_array const& array)
+    : memory_(array.memory), first_(array.first), extents_(array.extents)
+{
+  if (memory_ != nullptr) return;
+  memory_ = std::make_shared<host_array const>(array.read());
+  first_ = 0;
+}
+
+array_view loaded_array::view() const noexcept
+{
+  auto const size = memory_->type.size;
+  return {memory_->type,
+          std::span(memory_->bytes).subspan(first_ * size, count_of(extents_) * size)};
+}
+
+void refuse_elements(std::size_t elements, launch_plan const& plan)
+{
+  fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
+                         "or they have defaults",
+                         elements, plan.name),
+             "--elements", "leave out --elements");
+}
 
 transform_reference const* owner_of(plan_argument const& state,
                                     std::vector<transform_reference> const& transforms)
@@ -575,11 +654,11 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
 {
   if (data.of_device.empty() && !data.is_memory_unchecked) return;
   auto const& plan = code.plan();
-  auto const extents = code.extents(size_arguments(data));
-  check_all_memory(data, plan, extents, generated.copies);
+  auto const extents = code.extents(size_arguments(data)).arrays;
+  if (std::exchange(data.is_memory_unchecked, false)) check_memory(plan, extents, generated.copies);
   auto const files = open_inputs(plan, arguments);
   for (auto const& name : data.of_device) {
-    auto const& needed = extents.arrays.at(name);
+    auto const& needed = extents.at(name);
     auto const file = files.extents.find(name);
     auto const earlier = data.inputs.find(name);
     auto const index = static_cast<std::size_t>(plan.find(name) - plan.arguments.data());
@@ -590,9 +669,7 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
                  fmt::format("pass an array of this size, or leave out --input {}: it is generated",
                              name));
     if (earlier == data.inputs.end())
-      data.inputs[name] = input_of(
-          plan, index, files, [&](auto const& array) { return count_in(extents, array); }, needed,
-          generated.seed);
+      data.inputs[name] = input_of(plan, index, files, extents, generated.seed);
     else if (earlier->second.extents != needed)
       fail_usage(fmt::format("argument {} has {} elements in the plan here, and {} in the run "
                              "before: its size depends on the code or the device",

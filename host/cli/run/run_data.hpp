@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run reads: arrays, values and states, and the memory that they take. Units: elements,
-// bytes.
+// What a run reads: arrays, values and states, and the memory that they take. The host reads arrays
+// in parts: generated, of a file, in memory, on a device. Units: elements, bytes. Threads: an array
+// is a value; its elements may be read by several threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,11 +18,79 @@
 #include "plan/plan_formulas.hpp"
 #include "plan/plan_values.hpp"
 #include "run/bind_plan.hpp"
-#include "run/plan_arguments.hpp"
-#include "run/run_array.hpp"
+#include "run/run_arguments.hpp"
+#include "verification/elements.hpp"
+#include "verification/operand_program.hpp"
 #include "verification/transform_reference.hpp"
 
 namespace fatlink::cli {
+
+/// Consecutive elements, or rows, of a whole.
+struct element_part {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
+/// Divides `count` elements into `parts` of nearly the same size, in order. Large parts begin at
+/// multiples of 1,024, so that what a thread or a block processes is the same as in one part.
+/// Fewer elements than parts leave parts without elements.
+std::vector<element_part> divide(std::size_t count, std::size_t parts);
+
+/// An array in memory.
+struct host_array {
+  element_type type = {};
+  std::vector<std::size_t> extents = {};
+  std::vector<std::byte> bytes = {};
+
+  [[nodiscard]] std::size_t count() const noexcept { return bytes.size() / type.size; }
+  [[nodiscard]] array_view view() const noexcept { return {type, bytes}; }
+};
+
+/// An array wherever it is.
+struct run_array {
+  element_type type = {};
+  std::vector<std::size_t> extents = {};
+  std::shared_ptr<element_source const> elements = {};
+  std::shared_ptr<host_array const> memory = {};  ///< the same elements, if they are in memory
+  std::size_t first = 0;                          ///< its first element in `elements`
+  std::string wrong_length = {};  ///< of an output: its length, if that is not in the array
+
+  [[nodiscard]] std::size_t count() const noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept { return count() * type.size; }
+  /// Copies the elements from `start` to `bytes`, whose size is a multiple of theirs.
+  void fill(std::size_t start, std::span<std::byte> bytes) const
+  {
+    elements->fill(first + start, bytes);
+  }
+  /// Reads at most `bytes`, or one element, at a time; `use` gets the first element's index, and
+  /// may end it by false. Returns whether it did not. @throws as read.
+  bool read_pieces(std::size_t bytes,
+                   std::function<bool(std::size_t, std::span<std::byte>)> const& use) const;
+  /// All of it. @throws file_error as npy_reader. @throws device_error a kernel failed.
+  [[nodiscard]] host_array read() const;
+  /// Rows of it; `rows`: how many it has, along its slowest extent or by its count.
+  [[nodiscard]] run_array part(std::size_t rows, element_part const& part) const;
+};
+
+/// An array that is in memory.
+run_array held(host_array array);
+
+/// An array whose elements are in memory while the object lives.
+class loaded_array {
+ public:
+  /// Reads the elements of `array` if they are elsewhere. @throws as run_array::read.
+  explicit loaded_array(run_array const& array);
+  [[nodiscard]] array_view view() const noexcept;
+  [[nodiscard]] std::vector<std::size_t> const& extents() const noexcept { return extents_; }
+
+ private:
+  std::shared_ptr<host_array const> memory_;
+  std::size_t first_ = 0;
+  std::vector<std::size_t> extents_;
+};
+
+/// The product of `extents`.
+std::size_t count_of(std::vector<std::size_t> const& extents) noexcept;
 
 /// How a run holds the arrays of its plan.
 struct array_copies {
@@ -27,6 +98,9 @@ struct array_copies {
   std::size_t outputs = 1;  ///< copies of each output on the host: one for each link mode
   bool on_host = false;     ///< whether device memory is the host's: on the reference device
 };
+
+/// @throws usage_error --elements is given, and is the value of no size.
+[[noreturn]] void refuse_elements(std::size_t elements, launch_plan const& plan);
 
 /// The transform whose hook a state is for; null if none states a state.
 transform_reference const* owner_of(plan_argument const& state,

@@ -12,9 +12,8 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "plan/check_plan.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "run/implied_plan.hpp"
-#include "terminal/standard_streams.hpp"
 #include "terminal/streams.hpp"
 #include "util/process/stopwatch.hpp"
 

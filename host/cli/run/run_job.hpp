@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "compile/source_inputs.hpp"
+#include "fatlink/device.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "run/bind_plan.hpp"
 #include "run/plan_split.hpp"
 #include "run/run_arguments.hpp"
 #include "run/run_data.hpp"
-#include "run/run_devices.hpp"
 #include "run/run_links.hpp"
+#include "source_inputs.hpp"
 
 namespace fatlink::cli {
 

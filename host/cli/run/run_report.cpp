@@ -5,18 +5,99 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <span>
 
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
-#include "resources_report.hpp"
-#include "run/report_parts.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {
+
+/// A finite number; "inf", "-inf" and "nan" for others, which JSON does not have.
+nlohmann::json to_number(double value)
+{
+  if (std::isfinite(value)) return value;
+  return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";
+}
+
+/// "1,048,576".
+std::string with_commas(std::size_t value)
+{
+  auto const digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i != 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+/// "H200 (sm_90), as there is no GPU (no driver)". `no_gpu_reason`: empty if a GPU was not looked
+/// for, or found.
+std::string describe_device(device_info const& device, std::string const& no_gpu_reason)
+{
+  auto text = fmt::format("{} ({})", device.name, device.target.name());
+  if (no_gpu_reason.empty()) return text;
+  return text +
+         fmt::format(", as there is no GPU ({})", no_gpu_reason.substr(0, no_gpu_reason.find(':')));
+}
+
+/// "LTO link (link-time optimised)".
+std::string title_of(link_mode mode)
+{
+  auto const* const note = mode == link_mode::lto    ? "link-time optimised"
+                           : mode == link_mode::sass ? "no compiler"
+                                                     : "no LTO";
+  return fmt::format("{} ({})", name_of(mode), note);
+}
+
+/// Time to the linked code, ms: of the link, or of its look-up in the cache. The reference device
+/// links a set of PTX when it loads it, in `load_ms`.
+double link_time(linked_image const& image, double load_ms)
+{
+  if (image.cache == cache_outcome::hit) return image.times.lookup_ms;
+  return image.link_ms + (image.kind == image_kind::ptx_set ? load_ms : 0);
+}
+
+/// ", user_transform inlined" for each hook of a link in lto mode, ", load default" for those that
+/// the library defines itself, and ", from the cache".
+std::string describe_link(linked_image const& image)
+{
+  std::string text;
+  for (auto const& hook : image.hooks)
+    if (hook.is_default)
+      text += fmt::format(", {} default", hook.name);
+    else if (image.mode == link_mode::lto)
+      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+  return text + (image.cache == cache_outcome::hit ? ", from the cache" : "");
+}
+
+nlohmann::json compiles_to_json(compile_report const& compiles)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& source : compiles.sources)
+    rows.push_back({{"file", source.file.string()},
+                    {"producer", source.producer},
+                    {"cache", to_string(source.cache)},
+                    {"ms", source.ms}});
+  return rows;
+}
+
+/// A line for each source.
+void print_compiles(compile_report const& compiles)
+{
+  for (auto const& source : compiles.sources)
+    if (source.cache == cache_outcome::hit)
+      fmt::print("Compiled {} with {}, from the cache\n", source.file.string(), source.producer);
+    else
+      fmt::print("Compiled {} with {} in {:.1f} ms\n", source.file.string(), source.producer,
+                 source.ms);
+}
 
 bool has_failed(comparisons const& results)
 {
@@ -354,11 +435,10 @@ void print_subject(run_report const& run)
 void print_first_rows(run_report const& run)
 {
   for (auto const& row : run.first_rows) {
-    fmt::print("  {}[{}]", row["output"].get<std::string>(), row["index"].get<std::string>());
-    for (auto const& [name, value] : row["inputs"].items())
-      fmt::print("  {} {}", name, value.get<std::string>());
+    fmt::print("  {}[{}]", row["output"], row["index"]);
+    for (auto const& [name, value] : row["inputs"].items()) fmt::print("  {} {}", name, value);
     for (auto const* const key : {"ptx", "lto", "sass", "expected"})
-      if (row.contains(key)) fmt::print("  {} {}", key, row[key].get<std::string>());
+      if (row.contains(key)) fmt::print("  {} {}", key, row[key]);
     fmt::print("\n");
   }
 }
@@ -388,6 +468,30 @@ void print_agreement(run_report const& run)
 }
 
 }  // namespace
+
+char const* name_of(link_mode mode)
+{
+  switch (mode) {
+    case link_mode::lto:
+      return "LTO link";
+    case link_mode::sass:
+      return "SASS link";
+    case link_mode::ptx:
+      break;
+  }
+  return "PTX link";
+}
+
+nlohmann::json describe_start(linked_image const& image, double read_ms)
+{
+  return {{"read", read_ms},
+          {"find", image.times.find_ms},
+          {"preflight", image.times.preflight_ms},
+          {"key", image.times.key_ms},
+          {"lookup", image.times.lookup_ms},
+          {"open", image.times.open_ms},
+          {"link", image.link_ms}};
+}
 
 std::optional<bool> is_verified(mode_comparisons const& mode)
 {

@@ -13,13 +13,13 @@
 #include <string>
 #include <vector>
 
-#include "compile/source_inputs.hpp"
 #include "fatlink/device_info.hpp"
 #include "fatlink/devices.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "run/execute_plan.hpp"
 #include "run/verify_plan.hpp"
+#include "source_inputs.hpp"
 
 namespace fatlink::cli {
 
@@ -72,5 +72,11 @@ nlohmann::json to_json(run_report const& run);
 void print_text(run_report const& run);
 /// Prints the error of each device that failed.
 void print_failures(run_report const& run);
+
+/// "LTO link".
+char const* name_of(link_mode mode);
+
+/// Wall time of each step that produced `image`, in milliseconds; `read_ms`: reading the inputs.
+nlohmann::json describe_start(linked_image const& image, double read_ms);
 
 }  // namespace fatlink::cli

@@ -385,8 +385,8 @@ class part_walk {
  public:
   using visitor = std::function<void(loaded_part const&, element_part const& rows)>;
 
-  part_walk(plan_split const& split, run_data const& data, std::vector<mode_result const*> modes)
-      : split_(split), data_(data), modes_(std::move(modes))
+  part_walk(plan_split const& split, run_data const& data, std::span<mode_result const> modes)
+      : split_(split), data_(data), modes_(modes)
   {
     if (split.is_by_rows()) rows_ = static_cast<std::size_t>(data.sizes.at(split.size));
   }
@@ -413,7 +413,7 @@ class part_walk {
   [[nodiscard]] std::size_t rows_at_a_time() const
   {
     std::size_t bytes = 1;
-    for (auto const& [name, array] : modes_.front()->outputs)
+    for (auto const& [name, array] : modes_.front().outputs)
       bytes = std::max(bytes, array.bytes() / rows_);
     return std::max<std::size_t>(piece_bytes(device_kind::cpu) / bytes, 1);
   }
@@ -421,8 +421,8 @@ class part_walk {
   void visit_whole(visitor const& visit) const
   {
     loaded_part part{.data = data_, .inputs = load(data_.inputs), .expected = load(data_.expected)};
-    for (auto const* const mode : modes_)
-      part.modes.push_back({.mode = *mode, .outputs = load(mode->outputs)});
+    for (auto const& mode : modes_)
+      part.modes.push_back({.mode = mode, .outputs = load(mode.outputs)});
     visit(part, {});
   }
 
@@ -430,9 +430,9 @@ class part_walk {
   {
     auto const data = part_of(data_, split_, rows);
     loaded_part part{.data = data, .inputs = load(data.inputs), .expected = load(data.expected)};
-    for (auto const* const mode : modes_) {
-      loaded_mode loaded{.mode = *mode};
-      for (auto const& [name, array] : mode->outputs)
+    for (auto const& mode : modes_) {
+      loaded_mode loaded{.mode = mode};
+      for (auto const& [name, array] : mode.outputs)
         loaded.outputs.emplace(name, array.part(rows_, rows));
       part.modes.push_back(std::move(loaded));
     }
@@ -441,16 +441,9 @@ class part_walk {
 
   plan_split const& split_;
   run_data const& data_;
-  std::vector<mode_result const*> modes_;
+  std::span<mode_result const> modes_;
   std::size_t rows_ = 0;  ///< 0: all at once
 };
-
-std::vector<mode_result const*> pointers_to(std::vector<mode_result> const& modes)
-{
-  std::vector<mode_result const*> pointers;
-  for (auto const& mode : modes) pointers.push_back(&mode);
-  return pointers;
-}
 
 /// "1.5", of a struct "{value: 1.5, index: 2}".
 std::string element_text(array_view const& array, std::size_t index)
@@ -542,7 +535,7 @@ part_comparison compare_modes(plan_expectations const& expected, plan_split cons
       });
     total.add(result);
   };
-  part_walk(split, data, pointers_to(modes)).visit_all(compare, progress);
+  part_walk(split, data, modes).visit_all(compare, progress);
   for (auto& mode : total.modes)
     for (auto& [name, result] : mode.references)
       if (!result.reason.empty())
@@ -580,7 +573,7 @@ nlohmann::json first_rows(plan_expectations const& expected, plan_split const& s
       }
     }
   };
-  if (count != 0) part_walk(split, data, pointers_to(modes)).visit_first(count, add_rows);
+  if (count != 0) part_walk(split, data, modes).visit_first(count, add_rows);
   return rows;
 }
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <csignal>
 
-#include "util/files/temporary_name.hpp"
+#include "util/files/output_file.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -3,9 +3,29 @@
 
 #include <unistd.h>
 
-#include "terminal/standard_streams.hpp"
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <utility>
+#include "terminal/streams.hpp"
 
 namespace fatlink::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+void show_seconds(std::stop_token const& stop, std::string const& step)
+{
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any stopped;
+  unsigned seconds = 0;
+  while (!stopped.wait_for(lock, stop, 1s, [&] { return stop.stop_requested(); }))
+    print_error("\r\x1b[K{}, {} s", step, ++seconds);
+  if (seconds != 0) print_error("\r\x1b[K");
+}
+
+}  // namespace
 
 using namespace std::chrono_literals;
 
@@ -26,6 +46,16 @@ void progress::show(char const* step, double fraction)
   last_ = time;
   shown_ = true;
   print_error("\r\x1b[K{} {:.0f} %", step, 100 * fraction);
+}
+
+step_line::step_line(std::string step)
+{
+  if (::isatty(STDERR_FILENO) != 1) return;
+  try {
+    clock_ = std::jthread(
+        [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
+  } catch (std::system_error const&) {  // no thread can be started: the step has no clock
+  }
 }
 
 }  // namespace fatlink::cli

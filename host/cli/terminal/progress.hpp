@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A progress line on standard error if that is a terminal, shown if a run takes over a second.
+// Lines on standard error, if that is a terminal, that show how far a run is once it takes over a
+// second.
 #pragma once
 
 #include <chrono>
+#include <string>
+#include <thread>
 
 namespace fatlink::cli {
 
+/// The fraction of a step that is done.
 class progress {
  public:
   progress();
@@ -22,6 +26,15 @@ class progress {
   bool shown_ = false;
   clock::time_point start_;
   clock::time_point last_;
+};
+
+/// A step that cannot say which fraction of it is done, and its seconds.
+class step_line {
+ public:
+  explicit step_line(std::string step);
+
+ private:
+  std::jthread clock_;  ///< its end erases the line
 };
 
 }  // namespace fatlink::cli

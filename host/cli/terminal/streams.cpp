@@ -1,14 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal/streams.hpp"
 
-#include <fmt/format.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
 #include "fatbin/sidecar.hpp"
+#include "fatlink/error.hpp"
 #include "options.hpp"
-#include "terminal/standard_streams.hpp"
 
 namespace fatlink::cli {
+namespace {
+
+bool is_sigpipe_ignored = false;
+int text_descriptor = STDOUT_FILENO;
+bool is_finished = false;  ///< nothing is written any more
+int first_error = 0;       ///< errno of the first write to standard output that failed
+
+/// The write function for fopencookie; 0 reports to stdio that nothing could be written.
+ssize_t write_output(void* /*cookie*/, char const* text, std::size_t size)
+{
+  for (std::size_t count = 0; count < size && !is_finished;) {
+    auto const written = ::write(text_descriptor, text + count, size - count);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      if (text_descriptor == STDERR_FILENO) break;  // dropped
+      if (first_error == 0) first_error = errno;
+      return 0;
+    }
+    count += static_cast<std::size_t>(written);
+  }
+  return static_cast<ssize_t>(size);
+}
+
+/// stdio loses errno of a failed write when it flushes, so this stream for standard output records
+/// it.
+void record_output_errors()
+{
+  auto* const stream = ::fopencookie(
+      nullptr, "w", {.read = nullptr, .write = write_output, .seek = nullptr, .close = nullptr});
+  if (stream == nullptr) return;
+  if (::isatty(STDOUT_FILENO) == 1) std::setvbuf(stream, nullptr, _IOLBF, BUFSIZ);
+  stdout = stream;
+}
+
+bool is_closed(int descriptor)
+{
+  return ::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF;
+}
+
+/// `flags` are chosen so that reading from a closed input and writing to a closed output still
+/// fail.
+void replace_closed(int descriptor, int flags)
+{
+  if (!is_closed(descriptor)) return;
+  auto const opened = ::open("/dev/null", flags);
+  if (opened < 0 || opened == descriptor) return;
+  ::dup2(opened, descriptor);
+  ::close(opened);
+}
+
+void end_by_sigpipe()
+{
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
+}
+
+[[noreturn]] void fail_writing(int code)
+{
+  throw file_error(stage::report,
+                   {.message = fmt::format("standard output: cannot be written: {}",
+                                           std::generic_category().message(code)),
+                    .input = "standard output",
+                    .code = error_code::unwritable_file,
+                    .hint = "redirect it to a terminal, to a pipe with a reader, or to a file "
+                            "on a disk with free space"});
+}
+
+}  // namespace
+
+void prepare_standard_streams()
+{
+  replace_closed(STDIN_FILENO, O_WRONLY);
+  replace_closed(STDOUT_FILENO, O_RDONLY);
+  replace_closed(STDERR_FILENO, O_WRONLY);
+  is_sigpipe_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  std::signal(SIGXFSZ, SIG_IGN);
+  record_output_errors();
+}
+
+void print_text_to_standard_error()
+{
+  std::fflush(stdout);
+  text_descriptor = STDERR_FILENO;
+}
+
+void end_at_broken_pipe(std::exception const& failure)
+{
+  auto const* failed = dynamic_cast<file_error const*>(&failure);
+  if (failed != nullptr && failed->details().code == "EPIPE" && !is_sigpipe_ignored)
+    end_by_sigpipe();
+}
+
+bool has_output_failed()
+{
+  return first_error != 0;
+}
+
+void finish_standard_output()
+{
+  // Not fclose: a C++ run-time that a plugin brought flushes its copy of `stdout` at exit.
+  std::fflush(stdout);
+  is_finished = true;
+  if (::close(STDOUT_FILENO) != 0 && first_error == 0) first_error = errno;
+  if (first_error == 0) return;
+  if (first_error == EPIPE && !is_sigpipe_ignored) end_by_sigpipe();
+  fail_writing(first_error);
+}
+
+void print_error(std::string const& text) noexcept
+{
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
 
 bool is_stream(std::string const& path)
 {

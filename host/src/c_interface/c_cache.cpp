@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/struct_output.hpp"
+#include "c_interface/structs.hpp"
 
 namespace fatlink::c {
 namespace {

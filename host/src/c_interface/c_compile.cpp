@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_interface/enumerations.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/struct_size.hpp"
-#include "c_interface/text_copy.hpp"
-#include "c_interface/tool_settings.hpp"
+#include "c_interface/structs.hpp"
 
 namespace fatlink::c {
 namespace {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 
-#include "c_interface/enumerations.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/struct_output.hpp"
+#include "c_interface/structs.hpp"
 
 namespace fatlink::c {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/text_copy.hpp"
+#include "c_interface/structs.hpp"
 #include "fatlink/catalogue.hpp"
 #include "util/bytes/sha256.hpp"
 

@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+// Images as the C interface returns them. Threads: no shared state.
+#include <memory>
+#include <utility>
+
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/make_image.hpp"
-#include "c_interface/read_link.hpp"
-#include "c_interface/struct_size.hpp"
-#include "c_interface/tool_settings.hpp"
+#include "c_interface/structs.hpp"
 #include "fatlink/preflight.hpp"
-#include "linker/request_of.hpp"
+#include "linker/check_arguments.hpp"
 
 namespace fatlink::c {
 namespace {
+
+inline fatlink_image* make_image(linked_image image)
+{
+  auto target = image.target.name();
+  return new fatlink_image{std::make_shared<linked_image const>(std::move(image)),
+                           std::move(target)};
+}
 
 linker_settings settings_of(fatlink_linker_settings const& stated)
 {

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+// How live modules and live plans link, and what their swaps report. Threads: no shared state.
 #include <mutex>
 #include <optional>
 
-#include "c_interface/argument_list.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/launch.hpp"
-#include "c_interface/live_settings.hpp"
-#include "c_interface/plan_description.hpp"
-#include "c_interface/read_link.hpp"
-#include "c_interface/struct_output.hpp"
+#include "c_interface/plan_arguments.hpp"
+#include "c_interface/structs.hpp"
+#include "fatlink/live_swap.hpp"
 
 namespace fatlink::c {
 namespace {
+
+/// @throws usage_error `settings` is malformed.
+live_settings read_live_settings(device const& destination, fatlink_live_settings const* settings)
+{
+  auto const stated = optional_struct(settings, "settings");
+  return {.link = destination.link_options(read_mode(stated.mode)), .tiered = stated.tiered != 0};
+}
+
+/// As the C interface reports it.
+fatlink_swap_report report_of(swap_report const& report)
+{
+  return {.size = sizeof(fatlink_swap_report),
+          .version = report.version,
+          .mode = mode_of(report.mode),
+          .cache = outcome_of(report.cache),
+          .link_ms = report.times.check_ms + report.times.link_ms,
+          .load_ms = report.times.load_ms,
+          .total_ms = report.times.total_ms()};
+}
 
 /// A live module or plan of the types of the C and the C++ interface.
 template <typename Handle, typename Live>

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "c_interface/argument_list.hpp"
-#include "c_interface/enumerations.hpp"
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "c_interface/plan_description.hpp"
-#include "c_interface/read_link.hpp"
-#include "c_interface/struct_output.hpp"
+#include "c_interface/plan_arguments.hpp"
+#include "c_interface/structs.hpp"
 #include "device/link_options_for.hpp"
 #include "device/misuse.hpp"
 #include "plan/check_plan.hpp"

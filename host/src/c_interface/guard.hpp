@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every function of the C interface does: it turns exceptions into errors, and checks the
-// pointers that it is given. Threads: no shared state.
+// What every function of the C interface does: it turns exceptions into error objects, checks the
+// pointers that it is given, and reads and copies texts. Threads: no shared state.
 #pragma once
 
 #include <cxxabi.h>
@@ -11,10 +11,35 @@
 #include <string>
 #include <vector>
 
-#include "c_interface/error_object.hpp"
+#include "c_interface/guard.hpp"
+#include "fatlink/c/error.h"
+#include "fatlink/preflight.hpp"
 #include "wording.hpp"
 
+/// Findings with their files as C takes them.
+struct fatlink_findings {
+  explicit fatlink_findings(std::vector<fatlink::finding> findings);
+
+  std::vector<fatlink::finding> list;
+  std::vector<std::vector<char const*>> files;  ///< of each finding; point into `list`
+};
+
+/// Points to its texts, so that the error of a host without memory needs none.
+struct fatlink_error {
+  fatlink_error_kind kind = FATLINK_ERROR_DEFECT;
+  char const* stage = "";
+  char const* code = "";
+  char const* message = "";
+  char const* input = "";
+  char const* hint = "";
+  char const* log = "";
+  fatlink_findings const* findings = nullptr;
+};
+
 namespace fatlink::c {
+
+/// The error that describes the exception that is being handled.
+fatlink_error* current_error() noexcept;
 
 /// The words that fatlink_set_wording set.
 detail::wording error_wording() noexcept;
@@ -91,5 +116,14 @@ inline std::string text_or_empty(char const* text)
 
 /// @throws usage_error `index` is not below `count`, the number of `objects`.
 void check_index(std::size_t index, std::size_t count, char const* objects);
+
+/// A copy of `text`, to be freed with fatlink_text_free.
+inline char* copy_text(std::string const& text)
+{
+  auto* const copy = new char[text.size() + 1];
+  text.copy(copy, text.size());
+  copy[text.size()] = '\0';
+  return copy;
+}
 
 }  // namespace fatlink::c

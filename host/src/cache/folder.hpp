@@ -13,11 +13,20 @@
 #include <string>
 #include <vector>
 
-#include "cache/fault.hpp"
 #include "fatlink/bytes.hpp"
 #include "util/files/read_file.hpp"
 
 namespace fatlink::cache {
+
+/// A system call that failed, or a folder that is not safe. Not a fatlink::error: link_cache
+/// reports it as a warning, or translates it into a file_error where a command needs the folder.
+struct fault {
+  std::string message;  ///< "reading /x/y: Input/output error"
+  int code;             ///< errno; warnings are reported once for each code
+};
+
+/// @throws fault always: `action` on `path` failed with the current errno.
+[[noreturn]] void throw_fault(char const* action, std::filesystem::path const& path);
 
 /// A regular file of a folder.
 struct file_facts {
@@ -102,6 +111,54 @@ class folder {
   std::filesystem::path path_;
   kind kind_;
   std::unique_ptr<detail::descriptor> descriptor_;
+};
+
+/// A new name for the temporary file through which the file `name` is written:
+/// <temporary> ::= <name> "." 16 hexadecimal digits, random ".tmp"
+std::string temporary_file_of(std::string const& name);
+
+/// The name that the temporary file `file` is renamed to; empty if `file` is not a temporary name.
+std::optional<std::string> target_of_temporary_file(std::string const& file);
+
+/// A lock between processes and threads that is held until the object is destroyed. Each is a range
+/// of one byte in the file `lock` of the cache folder, held by an open file description
+/// (F_OFD_SETLK, fcntl(2)). The kernel releases it when its owner ends, for any reason, so there
+/// are no stale locks to clean up; network file systems that support locks support these. If a host
+/// process forks while it holds a lock, and then dies, the child still holds it; therefore every
+/// wait for a lock has a time limit. Where locking fails although no other owner holds the lock
+/// (EAGAIN, EACCES, EINTR, ENOLCK), each attempt costs at most 13 ms; a link makes at most three
+/// attempts. Threads: each object belongs to one thread.
+class lock {
+ public:
+  /// The lock of the entry `name` (64 hexadecimal digits); empty if another owner holds it.
+  /// @throws fault locks do not work in this folder.
+  static std::optional<lock> try_entry(folder const& cache_folder, std::string const& name);
+  /// The lock of the ledger; empty if another owner holds it for longer than `wait_limit`.
+  /// @throws fault locks do not work in this folder.
+  static std::optional<lock> ledger(folder const& cache_folder,
+                                    std::chrono::milliseconds wait_limit);
+
+ private:
+  /// A locked byte. Its destructor releases the lock for every copy of the descriptor, including
+  /// the one of a forked child.
+  class locked_byte {
+   public:
+    locked_byte(std::unique_ptr<detail::descriptor> file, long long offset)
+        : file_(std::move(file)), offset_(offset)
+    {
+    }
+    ~locked_byte();
+    locked_byte(locked_byte const&) = delete;
+    locked_byte& operator=(locked_byte const&) = delete;
+
+   private:
+    std::unique_ptr<detail::descriptor> file_;
+    long long offset_;
+  };
+  explicit lock(std::unique_ptr<locked_byte> byte) : byte_(std::move(byte)) {}
+  static std::optional<lock> try_byte(folder const& cache_folder, long long offset);
+
+  std::unique_ptr<locked_byte> byte_;
 };
 
 }  // namespace fatlink::cache

@@ -1,20 +1,183 @@
 // SPDX-License-Identifier: Apache-2.0
+// The cache of finished links: in memory, in the user's folder and in shipped layers; and
+// default_cache_settings of fatlink/cache.hpp.
 #include "fatlink/cache.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <iterator>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <set>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
-#include "cache/memory_layer.hpp"
 #include "cache/user_layer.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/search_path.hpp"
 #include "util/bytes/sha256.hpp"
+#include "util/files/installed_files.hpp"
+#include "util/process/cancel_check.hpp"
+#include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
+#include "util/text/number.hpp"
+#include "util/text/printable.hpp"
+
+namespace fatlink::cache {
+
+/// The links that this process keeps in memory. Each key is linked by one thread at a time; other
+/// threads that need it wait for the result. Failures are not kept. When the links exceed the
+/// limit, those used least recently are removed. Not in an anonymous namespace: link_cache::state
+/// has one. Threads: safe.
+class memory_layer {
+ public:
+  using value = std::shared_ptr<cached_link const>;
+  using clock = std::chrono::steady_clock;
+
+  /// `limit`: bytes of all links together. The link used last is kept even if it is larger.
+  explicit memory_layer(std::uint64_t limit) : limit_(limit) {}
+
+  struct product {
+    value link = {};
+    bool keep = true;  ///< false: goes only to the caller that made it
+  };
+  struct result {
+    value link = {};
+    bool is_hit = false;  ///< another call made the link
+  };
+  /// The link of the key `parts`; if there is none, calls `make` and keeps its product. Callers
+  /// that wait for another thread's `make` call their own if that one throws, is not to be kept, or
+  /// has not ended at `wait_end`; what they make then is not kept.
+  /// @throws what `make` throws.
+  result find_or_make(std::string const& parts, std::function<product()> const& make,
+                      clock::time_point wait_end = clock::time_point::max());
+
+ private:
+  struct slot {
+    std::shared_future<value> link = {};
+    std::uint64_t bytes = 0;                                ///< 0: a thread is making the link
+    std::list<std::string const*>::iterator position = {};  ///< in used_; only if bytes is not 0
+  };
+  /// The link of `parts`, finished or being made. Empty if there is none: then the caller must make
+  /// it and fulfil `promise`.
+  std::optional<std::shared_future<value>> find_or_claim(std::string const& parts,
+                                                         std::promise<value>& promise);
+  void keep(std::string const& parts, value const& link);
+  void forget(std::string const& parts);
+  void shrink();
+
+  std::uint64_t limit_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, slot> slots_;
+  std::list<std::string const*>
+      used_;  ///< keys of the finished slots, the most recently used first
+  std::uint64_t bytes_ = 0;
+  /// Forgets unfinished links in a forked child: the threads that make them are the parent's.
+  detail::fork_guard fork_guard_{
+      detail::fork_order::memory_layer, mutex_,
+      [this] { std::erase_if(slots_, [](auto const& named) { return named.second.bytes == 0; }); }};
+};
+
+namespace {
+
+/// Returns whether `link` is ready at `end`. The largest time point would overflow in wait_until.
+/// @throws cancelled_error
+bool wait(std::shared_future<memory_layer::value> const& link, memory_layer::clock::time_point end)
+{
+  using detail::k_ask_interval;
+  auto const is_endless = end == memory_layer::clock::time_point::max();
+  if (!detail::may_be_cancelled())
+    return is_endless || link.wait_until(end) == std::future_status::ready;
+  while (link.wait_for(k_ask_interval) != std::future_status::ready) {
+    if (!is_endless && memory_layer::clock::now() >= end) return false;
+    detail::throw_if_cancelled(stage::cache);
+  }
+  return true;
+}
+
+}  // namespace
+
+memory_layer::result memory_layer::find_or_make(std::string const& parts,
+                                                std::function<product()> const& make,
+                                                clock::time_point wait_end)
+{
+  std::promise<value> promise;
+  while (auto const pending = find_or_claim(parts, promise)) {
+    if (!wait(*pending, wait_end)) return {make().link, false};
+    if (auto link = pending->get()) return {std::move(link), true};
+  }
+  // No link: it does not exist, or the thread that was making it failed or did not keep it.
+  product made_link;
+  try {
+    made_link = make();
+  } catch (...) {
+    forget(parts);
+    promise.set_value(nullptr);
+    throw;
+  }
+  if (made_link.keep) {
+    promise.set_value(made_link.link);
+    keep(parts, made_link.link);
+  } else {
+    forget(parts);
+    promise.set_value(nullptr);
+  }
+  return {std::move(made_link.link), false};
+}
+
+std::optional<std::shared_future<memory_layer::value>> memory_layer::find_or_claim(
+    std::string const& parts, std::promise<value>& promise)
+{
+  std::lock_guard const guard(mutex_);
+  auto const entry = slots_.find(parts);
+  if (entry == slots_.end()) {
+    slots_.emplace(parts, slot{.link = promise.get_future().share()});
+    return std::nullopt;
+  }
+  auto const& present = entry->second;
+  if (present.bytes != 0) used_.splice(used_.begin(), used_, present.position);
+  return present.link;
+}
+
+void memory_layer::forget(std::string const& parts)
+{
+  std::lock_guard const guard(mutex_);
+  slots_.erase(parts);
+}
+
+void memory_layer::keep(std::string const& parts, value const& link)
+{
+  std::lock_guard const guard(mutex_);
+  auto const entry = slots_.find(parts);
+  auto& kept = entry->second;
+  kept.bytes = link->bytes.size() + parts.size() + sizeof(slot);
+  used_.push_front(&entry->first);
+  kept.position = used_.begin();
+  bytes_ += kept.bytes;
+  shrink();
+}
+
+void memory_layer::shrink()
+{
+  while (bytes_ > limit_ && used_.size() > 1) {
+    auto const oldest = slots_.find(*used_.back());
+    bytes_ -= oldest->second.bytes;
+    used_.pop_back();
+    slots_.erase(oldest);
+  }
+}
+
+}  // namespace fatlink::cache
 
 namespace fatlink {
 namespace {
@@ -312,6 +475,71 @@ try {
   folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
 } catch (fault const& failure) {
   fail(path, failure, "correct this, or use another folder for the layer");
+}
+
+namespace {
+
+constexpr char const* k_no_folder =
+    "cache problem (links still succeed): there is no folder: set HOME or FATLINK_CACHE_DIR";
+
+std::filesystem::path default_folder()
+{
+  if (auto const named = detail::environment("FATLINK_CACHE_DIR"); !named.empty()) {
+    std::error_code error;
+    auto folder = std::filesystem::absolute(named, error);
+    return error ? std::filesystem::path() : folder;
+  }
+  auto const caches = detail::xdg_folder("XDG_CACHE_HOME", ".cache");
+  return caches.empty() ? caches : caches / "fatlink";
+}
+
+/// Sets the limit from $FATLINK_CACHE_LIMIT; adds a warning if that is not a limit.
+void read_limit(cache_settings& settings)
+{
+  auto const text = detail::environment("FATLINK_CACHE_LIMIT");
+  if (text.empty()) return;
+  if (auto const limit = detail::read_count(text); limit && *limit > 0)
+    settings.folder_limit = *limit;
+  else
+    settings.warnings.push_back(detail::format(
+        "FATLINK_CACHE_LIMIT: '{}' is not a whole number of bytes above 0; the limit "
+        "is {} bytes; write it as 512Mi, 1.5G or 1e9",
+        detail::printable(text), settings.folder_limit));
+}
+
+/// The folders named `cache` in the search path and in the installed data folders.
+std::vector<std::filesystem::path> installed_layers()
+{
+  std::vector<std::filesystem::path> layers;
+  auto const add = [&](std::filesystem::path const& folder) {
+    if (std::find(layers.begin(), layers.end(), folder / "cache") == layers.end())
+      layers.push_back(folder / "cache");
+  };
+  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
+  for (auto const& folder : detail::data_folders()) add(folder);
+  return layers;
+}
+
+}  // namespace
+
+cache_settings default_cache_settings()
+{
+  return default_cache_settings(installed_layers());
+}
+
+cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers)
+{
+  cache_settings settings;
+  settings.folder = default_folder();
+  if (settings.folder.empty()) settings.warnings.emplace_back(k_no_folder);
+  std::error_code ignored;
+  if (::secure_getenv("FATLINK_SYSTEM_CACHE") != nullptr)
+    settings.layers = detail::folders_in("FATLINK_SYSTEM_CACHE");
+  else
+    std::copy_if(layers.begin(), layers.end(), std::back_inserter(settings.layers),
+                 [&](auto const& layer) { return std::filesystem::is_directory(layer, ignored); });
+  read_limit(settings);
+  return settings;
 }
 
 }  // namespace fatlink

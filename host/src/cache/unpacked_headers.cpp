@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
-#include "cache/claim.hpp"
-#include "cache/temporary_file.hpp"
+#include "cache/folder.hpp"
+#include "cache/ledger.hpp"
 #include "fatlink/error.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/path_lookup.hpp"

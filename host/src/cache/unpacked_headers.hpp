@@ -19,7 +19,6 @@
 #include <string>
 
 #include "cache/folder.hpp"
-#include "cache/lock.hpp"
 #include "fatlink/cache.hpp"
 
 namespace fatlink::cache {

@@ -3,15 +3,114 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <iterator>
+#include <string>
+#include <vector>
 
-#include "cache/claim.hpp"
-#include "cache/eviction.hpp"
+#include "cache/folder.hpp"
+#include "cache/ledger.hpp"
 #include "cache/unpacked_headers.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::cache {
 namespace {
+
+// Which files of a cache folder are entries, which are left over from processes that died, and
+// which entries are removed first. Called while the ledger's lock is held. All functions throw
+// fault.
+
+/// The result of evict().
+struct eviction {
+  std::uint64_t bytes_left = 0;
+  std::uint64_t evicted = 0;  ///< entries removed
+};
+
+constexpr std::size_t k_name_size = 64;
+constexpr auto k_clock_skew = std::chrono::minutes(1);  // tolerated between host and file server
+constexpr auto k_orphan_age = std::chrono::hours(1);
+
+std::chrono::nanoseconds time_since_1970()
+{
+  return std::chrono::system_clock::now().time_since_epoch();
+}
+
+/// Whether `name` is the name of an entry: 64 hexadecimal digits.
+bool is_entry_name(std::string const& name)
+{
+  return name.size() == k_name_size &&
+         name.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+/// Whether `file` is the temporary file of a process that died. The writer of an entry holds its
+/// lock. Where locks do not work, a file that is an hour old counts as left over.
+bool is_orphan(folder const& cache_folder, file_facts const& file)
+{
+  auto const target = target_of_temporary_file(file.name);
+  if (!target || !(is_entry_name(*target) || *target == k_tag_file)) return false;
+  try {
+    return *target == k_tag_file || lock::try_entry(cache_folder, *target).has_value();
+  } catch (fault const&) {
+    auto const age = time_since_1970() - file.last_used;
+    return std::chrono::abs(age) > k_orphan_age;  // negative if the clock was wrong
+  }
+}
+
+/// All regular files. An entry whose time of last use is in the future, written while a clock was
+/// wrong, gets the current time; otherwise it would be evicted last.
+std::vector<file_facts> list_files(folder const& cache_folder)
+{
+  auto files = cache_folder.list();
+  auto const latest = time_since_1970() + k_clock_skew;
+  for (auto& file : files) {
+    if (!is_entry_name(file.name) || file.last_used <= latest) continue;
+    cache_folder.mark_used(file.name);
+    if (auto const facts = cache_folder.facts(file.name)) file = *facts;
+  }
+  return files;
+}
+
+/// The entries among `files`, the least recently used first.
+std::vector<file_facts> entries_by_age(std::vector<file_facts> files)
+{
+  std::erase_if(files, [](file_facts const& file) { return !is_entry_name(file.name); });
+  std::sort(files.begin(), files.end(),
+            [](file_facts const& a, file_facts const& b) { return a.last_used < b.last_used; });
+  return files;
+}
+
+/// The bytes of all `entries`.
+std::uint64_t total_size(std::vector<file_facts> const& entries)
+{
+  std::uint64_t total = 0;
+  for (auto const& entry : entries) total += entry.size;
+  return total;
+}
+
+/// Removes the temporary files of processes that died; returns how many.
+std::uint64_t remove_orphans(folder const& cache_folder, std::vector<file_facts> const& files)
+{
+  std::uint64_t count = 0;
+  for (auto const& file : files)
+    if (is_orphan(cache_folder, file) && cache_folder.remove(file.name)) ++count;
+  return count;
+}
+
+/// Removes the first of `entries` until at most `limit` bytes are left. Keeps entries that were
+/// used after they were listed.
+eviction evict(folder const& cache_folder, std::vector<file_facts> const& entries,
+               std::uint64_t limit)
+{
+  eviction result{.bytes_left = total_size(entries)};
+  for (auto const& entry : entries) {
+    if (result.bytes_left <= limit) break;
+    auto const facts = cache_folder.facts(entry.name);
+    if (facts && facts->last_used != entry.last_used) continue;
+    if (cache_folder.remove(entry.name)) ++result.evicted;
+    result.bytes_left -= entry.size;
+  }
+  return result;
+}
 
 constexpr std::uint64_t k_largest_entry = std::uint64_t{1} << 30;  // bytes
 constexpr auto k_ledger_wait = std::chrono::seconds(2);            // processes hold it for ms

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cache/entry.hpp"
+#include "cache/folder.hpp"
 #include "cache/ledger.hpp"
-#include "cache/lock.hpp"
 
 namespace fatlink::cache {
 

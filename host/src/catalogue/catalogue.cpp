@@ -5,10 +5,11 @@
 
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/ident.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"

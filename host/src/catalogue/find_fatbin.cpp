@@ -12,7 +12,7 @@
 #include "fatlink/error.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
-#include "preflight/sized_contracts.hpp"
+#include "preflight/contracts.hpp"
 #include "util/files/path_lookup.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"

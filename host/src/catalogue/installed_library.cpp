@@ -7,7 +7,7 @@
 
 #include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/files/path_lookup.hpp"
 
 namespace fatlink {

@@ -12,9 +12,8 @@
 
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
-#include "preflight/interface_queries.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

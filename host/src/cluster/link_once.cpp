@@ -27,6 +27,16 @@ namespace fatlink {
 namespace detail {
 namespace {
 
+/// A round with rank 0: a report from each rank, and the answer to all of them.
+struct round_with_rank_0 {
+  message_step report;
+  message_step answer;
+  rank_channel::time_point reports_end;
+  rank_channel::time_point answer_end;
+  char const* report_name;  ///< "its confirmation of the image", for errors
+  char const* answer_name;
+};
+
 /// Until when the steps of a call wait. Ranks make the call within one limit of each other; each
 /// step takes at most one. A rank that waits for one which may be waiting itself allows for that
 /// rank's limit, so that the rank which is at fault is noticed, and named, before those that depend
@@ -43,15 +53,26 @@ class schedule {
   /// The link starts: the groups are known, at about the same time on all ranks.
   void start_link() { start_ = now(); }
 
-  [[nodiscard]] time_point keys_end() const { return start_ + limit_; }
-  [[nodiscard]] time_point groups_end() const { return start_ + 2 * limit_ + 2 * grace(); }
+  [[nodiscard]] round_with_rank_0 round_of_keys() const
+  {
+    return {message_step::key,       message_step::groups,
+            start_ + limit_,         start_ + 2 * limit_ + 2 * grace(),
+            "its call of link_once", "the assignment of links"};
+  }
   /// Rank 0 may have to pass the image on to the others.
   [[nodiscard]] time_point image_end(unsigned rank) const
   {
     return start_ + limit_ + (rank == 0 ? 1 : 2) * grace();
   }
-  [[nodiscard]] time_point results_end() const { return start_ + 2 * limit_ + 2 * grace(); }
-  [[nodiscard]] time_point verdict_end() const { return start_ + 3 * limit_ + 2 * grace(); }
+  [[nodiscard]] round_with_rank_0 round_of_results() const
+  {
+    return {message_step::result,
+            message_step::verdict,
+            start_ + 2 * limit_ + 2 * grace(),
+            start_ + 3 * limit_ + 2 * grace(),
+            "its confirmation of the image",
+            "the verdict"};
+  }
   /// Ranks have taken an error, except for those that have ended.
   [[nodiscard]] time_point error_end() const { return now() + grace(); }
 
@@ -63,16 +84,6 @@ class schedule {
 
   time_point::duration limit_;
   time_point start_ = now();
-};
-
-/// A round with rank 0: a report from each rank, and the answer to all of them.
-struct round_with_rank_0 {
-  message_step report;
-  message_step answer;
-  rank_channel::time_point reports_end;
-  rank_channel::time_point answer_end;
-  char const* report_name;  ///< "its confirmation of the image", for errors
-  char const* answer_name;
 };
 
 /// The digest of all that the image and the checks of a link depend on, except for the identity of
@@ -129,13 +140,7 @@ class collective_link {
       return key_of(linker_, task_);
     }));
     if (auto const* const known = std::get_if<digest256>(&key)) key_ = *known;
-    return ask<std::vector<link_group>>(key, find_groups,
-                                        {.report = message_step::key,
-                                         .answer = message_step::groups,
-                                         .reports_end = times_.keys_end(),
-                                         .answer_end = times_.groups_end(),
-                                         .report_name = "its call of link_once",
-                                         .answer_name = "the assignment of links"});
+    return ask<std::vector<link_group>>(key, find_groups, times_.round_of_keys());
   }
 
   /// The image of this rank, after the broadcasts of all groups. Each of them reaches all ranks:
@@ -167,13 +172,9 @@ class collective_link {
     auto const result = std::holds_alternative<error_record>(image)
                             ? outcome<std::monostate>(std::get<error_record>(std::move(image)))
                             : use_image(std::get<linked_image>(std::move(image)), use);
-    ask<std::monostate>(result, [](auto const& /*results*/) { return std::monostate{}; },
-                        {.report = message_step::result,
-                         .answer = message_step::verdict,
-                         .reports_end = times_.results_end(),
-                         .answer_end = times_.verdict_end(),
-                         .report_name = "its confirmation of the image",
-                         .answer_name = "the verdict"});
+    ask<std::monostate>(
+        result, [](auto const& /*results*/) { return std::monostate{}; },
+        times_.round_of_results());
   }
 
   outcome<std::monostate> use_image(linked_image image,

@@ -40,7 +40,7 @@ class message_writer {
   void flag(bool value) { number(std::uint32_t{value}); }
   void text(std::string const& value) { writer_.text(value); }
   void text(code_text const& value) { writer_.text(value.text()); }
-  void long_text(std::string const& value) { writer_.bytes(std::as_bytes(std::span(value))); }
+  void long_text(std::string const& value) { writer_.long_text(value); }
   void bytes(bytes_view value) { writer_.bytes(value); }
   void digest(digest256 const& value) { writer_.raw(value.data(), value.size()); }
   void architecture(target value)
@@ -85,11 +85,7 @@ class message_reader {
   }
   void text(std::string& value) { value = reader_.text(); }
   void text(code_text& value) { value = vendor_code(reader_.text()); }
-  void long_text(std::string& value)
-  {
-    auto const read = reader_.view(reader_.number<std::uint64_t>());
-    value.assign(reinterpret_cast<char const*>(read.data()), read.size());
-  }
+  void long_text(std::string& value) { value = reader_.long_text(); }
   void bytes(byte_buffer& value) { value = reader_.bytes(); }
   void digest(digest256& value)
   {

@@ -3,13 +3,13 @@
 
 #include <utility>
 
-#include "compiler/messages/refuse_death.hpp"
-#include "link_helper/fail_without_helper.hpp"
-#include "toolkit/vendor_library.hpp"
+#include "compiler/compile_messages.hpp"
+#include "link_helper/find_link_helper.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "vendor_compiler/nvrtc.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compiler_state.hpp"
 
-#include "compiler/remembered_identity.hpp"
-#include "vendor_compiler/nvrtc.hpp"
-#include "vendor_compiler/nvvm.hpp"
+#include "util/text/format.hpp"
+#include "vendor/nvrtc.hpp"
+#include "vendor/nvvm.hpp"
+#include "vendor/vendor_library.hpp"
+#include <cstdlib>
+#include <ctime>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "wording.hpp"
 
 namespace fatlink::detail {
@@ -45,6 +50,85 @@ void compiler_state::forget(source_language language)
 {
   std::lock_guard const lock(mutex_);
   (language == source_language::cuda ? nvrtc_ : libnvvm_).reset();
+}
+
+namespace {
+
+/// Increased whenever fatlink itself would identify the same file otherwise.
+constexpr char const* k_identity_format = "1";
+constexpr std::time_t k_settled_s = 2;
+
+std::string time_text(::timespec const& time)
+{
+  return detail::format("{}.{:09}", time.tv_sec, time.tv_nsec);
+}
+
+bool is_settled(struct ::stat const& status)
+{
+  auto const now = std::time(nullptr);
+  return status.st_ctim.tv_sec + k_settled_s < now && status.st_mtim.tv_sec + k_settled_s < now;
+}
+
+cache_key identity_key(struct ::stat const& status, vendor_library const& library)
+{
+  cache_key key;
+  key.add("identity", k_identity_format);
+  key.add("library", library.name);
+  key.add("file", detail::format("{} {} {} {} {}", status.st_dev, status.st_ino, status.st_size,
+                                 time_text(status.st_mtim), time_text(status.st_ctim)));
+  return key;
+}
+
+std::optional<std::string> find_identity(link_cache& cache, std::string const& path,
+                                         vendor_library const& library)
+{
+  struct ::stat status = {};
+  if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &status) != 0) return std::nullopt;
+  if (!S_ISREG(status.st_mode) || !is_settled(status)) return library_identity(path, library);
+  auto const result = cache.find_or_make(identity_key(status, library), [&] {
+    link_cache::product entry;
+    auto const identity = library_identity(path, library).value_or("");
+    auto const bytes = std::as_bytes(std::span(identity));
+    entry.link.bytes.assign(bytes.begin(), bytes.end());
+    entry.keep = !identity.empty();
+    return entry;
+  });
+  auto const& bytes = result.link->bytes;
+  if (bytes.empty()) return std::nullopt;
+  return std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size());
+}
+
+}  // namespace
+
+identity_reader remembering_reader(std::shared_ptr<link_cache> const& cache)
+{
+  if (!cache) return library_identity;
+  return [cache](std::string const& path, vendor_library const& library) {
+    return find_identity(*cache, path, library);
+  };
+}
+
+std::string version_of(std::string const& identity)
+{
+  return identity.substr(0, identity.find(' '));
+}
+
+bool is_known(std::string const& version)
+{
+  return !version.empty() && version.find('?') == std::string::npos;
+}
+
+std::string title_of(char const* compiler, std::string const& version)
+{
+  return is_known(version) ? detail::format("{} {}", compiler, version) : compiler;
+}
+
+bool brings_headers(std::string const& identity)
+{
+  constexpr int k_first_minor = 3;
+  auto const version = version_of(identity);
+  auto const dot = version.find('.');
+  return dot != std::string::npos && std::atoi(version.c_str() + dot + 1) >= k_first_minor;
 }
 
 }  // namespace fatlink::detail

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The structure of a CUDA ELF file, checked as a whole before anything is read from it: sections,
-// symbols, relocations and segments. nvJitLink crashes on many files that are damaged there.
-// Source: System V ABI, "Object Files"; no public specification of what CUDA adds: observed with
-// CUDA 12.9 to 13.5, pinned by tests/unit. The bytes: docs/cubin_format.md.
-// Threads: no shared state.
+// symbols, the tables that name symbols, and segments. nvJitLink crashes on many files that are
+// damaged there; and the errors of such a file. Source: System V ABI, "Object Files"; no public
+// specification of what CUDA adds: observed with CUDA 12.9 to 13.5, pinned by tests/unit. The
+// bytes: docs/cubin_format.md. Threads: no shared state.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,16 @@
 #include <string_view>
 #include <vector>
 
+#include "cubin/cubin.hpp"
 #include "fatlink/bytes.hpp"
+#include "util/bytes/byte_reader.hpp"
 #include "util/bytes/elf_reader.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 
 /// What CUDA adds to ELF.
+
 namespace cuda_elf {
 
 constexpr std::uint32_t k_info = 0x70000000;         ///< sh_type: attributes of functions
@@ -55,11 +59,6 @@ constexpr std::uint8_t k_abi = 0x41;
 
 /// Whether the section has bytes in the file.
 bool has_bytes(elf_section const& section);
-/// Whether the section is the code of a function.
-bool is_code(elf_section const& section);
-/// The symbol of the function whose code the section is: in the lower 24 bits of sh_info; the upper
-/// ones are its registers.
-std::uint32_t function_of(elf_section const& section);
 
 /// The cubin is above one of fatlink's limits.
 struct cubin_above_limit {
@@ -93,5 +92,27 @@ class cubin_file {
   std::uint32_t symbol_section_;
   elf_symbols symbols_;
 };
+
+/// @throws format_error always: code corrupt-cubin.
+[[noreturn]] void fail_corrupt(cubin_name const& name, std::uint64_t offset,
+                               std::string const& cause);
+
+/// @throws format_error always: code above-limit.
+[[noreturn]] void fail_above_limit(cubin_name const& name, cubin_above_limit const& limit);
+
+/// Returns what `read()` returns. @throws format_error with `name`, for a malformed file.
+template <typename Read>
+auto read_named(cubin_name const& name, Read const& read)
+try {
+  return read();
+} catch (elf_error const& error) {
+  fail_corrupt(name, error.offset, error.cause);
+} catch (out_of_bytes const& end) {
+  fail_corrupt(name, end.offset,
+               detail::format("truncated: {} bytes are needed here, there are {} in all",
+                              end.wanted, end.size));
+} catch (cubin_above_limit const& limit) {
+  fail_above_limit(name, limit);
+}
 
 }  // namespace fatlink::detail

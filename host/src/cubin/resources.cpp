@@ -10,10 +10,8 @@
 #include <vector>
 
 #include "cubin/architecture.hpp"
-#include "cubin/attributes.hpp"
-#include "cubin/cubin_error.hpp"
-#include "cubin/local_accesses.hpp"
-#include "cubin/symbol_names.hpp"
+#include "cubin/cubin_file.hpp"
+#include "cubin/functions.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
 

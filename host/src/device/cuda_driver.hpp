@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cuda.h>
-
 #include <string>
 
 #include "fatlink/error.hpp"
@@ -80,6 +79,65 @@ struct driver {
   /// @throws device_error `code` is not CUDA_SUCCESS; `action` ("allocating") and `subject` are for
   ///   the message.
   void check(CUresult code, char const* action, std::string const& subject = {}) const;
+};
+
+/// While it lives, calls of this thread that would invalidate a capture of another thread
+/// (cuStreamBeginCapture in global mode) neither do so nor fail.
+class relaxed_capture {
+ public:
+  explicit relaxed_capture(driver const& api) noexcept : api_(api) { exchange(); }
+  ~relaxed_capture() { exchange(); }
+  relaxed_capture(relaxed_capture const&) = delete;
+  relaxed_capture& operator=(relaxed_capture const&) = delete;
+
+ private:
+  void exchange() noexcept { (void)api_.exchange_capture_mode(&mode_); }
+
+  driver const& api_;
+  CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
+};
+
+/// The CUDA context that is current to the calling thread, for the time of one call of fatlink.
+/// While it lives, `context` is current. Then the context that was current before is current again.
+/// One driver call if `context` is current already, two or three otherwise.
+/// Threads: each thread has a current context of its own; one object is used by one thread.
+class context_guard {
+ public:
+  /// What happens in the end in a thread that had no context.
+  enum class none_before {
+    is_replaced,  ///< `context` stays current, so that later calls need not set it
+    is_restored,
+  };
+
+  context_guard(driver const& api, CUcontext context, none_before none) noexcept : api_(api)
+  {
+    if (api_.context_get_current(&former_) != CUDA_SUCCESS) former_ = nullptr;  // it was destroyed
+    if (former_ == context) return;
+    code_ = api_.context_set_current(context);
+    must_restore_ =
+        code_ == CUDA_SUCCESS && (former_ != nullptr || none == none_before::is_restored);
+  }
+  /// `gpu`: its name, for the message. @throws device_error the driver fails the call.
+  context_guard(driver const& api, CUcontext context, none_before none, std::string const& gpu)
+      : context_guard(api, context, none)
+  {
+    api_.check(code_, "entering", gpu);
+  }
+  ~context_guard()
+  {
+    if (must_restore_) (void)api_.context_set_current(former_);
+  }
+  context_guard(context_guard const&) = delete;
+  context_guard& operator=(context_guard const&) = delete;
+
+  /// Whether `context` is current.
+  explicit operator bool() const noexcept { return code_ == CUDA_SUCCESS; }
+
+ private:
+  driver const& api_;
+  CUcontext former_ = nullptr;
+  bool must_restore_ = false;
+  CUresult code_ = CUDA_SUCCESS;
 };
 
 }  // namespace fatlink::detail

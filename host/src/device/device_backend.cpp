@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/device_backend.hpp"
 
+#include "device/device_checks.hpp"
 #include "device/misuse.hpp"
-#include "device/same_device.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -42,24 +42,4 @@ void check_same_device(std::shared_ptr<device_backend> const& expected,
                             object);
 }
 
-namespace detail {
-
-void check_same_device(device_backend const& expected, device_backend const& actual,
-                       char const* object)
-{
-  if (is_same_device(expected, actual)) return;
-  fail_use(detail::format("{} belongs to another device, {} {}, than {} {}", object,
-                          to_string(actual.info().kind), actual.info().ordinal,
-                          to_string(expected.info().kind), expected.info().ordinal),
-           object, "create it on the device that it is used with");
-}
-
-bool is_same_device(device_backend const& a, device_backend const& b) noexcept
-{
-  if (&a == &b) return true;
-  return a.info().kind == device_kind::gpu && b.info().kind == device_kind::gpu &&
-         a.info().ordinal == b.info().ordinal;
-}
-
-}  // namespace detail
 }  // namespace fatlink

@@ -1,18 +1,159 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu_device.hpp"
 
+#include <string>
+#include <utility>
+
 #include "device/cuda_driver.hpp"
-#include "device/gpu_context.hpp"
+#include "device/driver_gate.hpp"
 #include "device/gpu_info.hpp"
 #include "device/gpu_memory.hpp"
 #include "device/gpu_module.hpp"
-#include "device/gpu_streams.hpp"
 #include "device/gpu_textures.hpp"
-#include "device/relaxed_capture.hpp"
+#include "fatlink/device_backend.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
+
+/// Retains the primary context and never releases it: at process exit the driver may be unloaded
+/// before the destructors of static objects run.
+///
+/// Each thread has a current context of its own, so every call makes this one current. `enter…`
+/// throws where that fails; `try_enter…` returns what is false. Threads may call all members at
+/// once.
+class gpu_context {
+ public:
+  /// What a call holds: its turn at the driver's lock, and the current context.
+  template <typename Call>
+  struct entry {
+    Call turn;
+    context_guard context;
+    explicit operator bool() const noexcept { return static_cast<bool>(context); }
+  };
+
+  /// @param name  of the GPU, for errors; must live as long as this object
+  gpu_context(driver const& api, int ordinal, std::string const& name);
+
+  /// For driver calls that need no turn.
+  [[nodiscard]] context_guard enter() const { return {api_, context_, none_before_, name_}; }
+  [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
+
+  /// For driver calls that share the driver's lock.
+  [[nodiscard]] entry<driver_gate::shared_call> enter_shared() const
+  {
+    return {share_driver(), enter()};
+  }
+  /// For driver calls that share the driver's lock and may wait for the GPU.
+  [[nodiscard]] entry<driver_gate::blocking_call> enter_to_copy() const
+  {
+    return {driver_gate::blocking_call(gate_), enter()};
+  }
+  /// For driver calls that take the driver's lock exclusively. Not frees, which wait for the GPU.
+  [[nodiscard]] entry<driver_gate::exclusive_call> enter_exclusively() const
+  {
+    return {driver_gate::exclusive_call(gate_), enter()};
+  }
+  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
+  {
+    return {driver_gate::exclusive_call(gate_), try_enter()};
+  }
+  /// The turn of `enter_shared` alone.
+  [[nodiscard]] driver_gate::shared_call share_driver() const
+  {
+    return driver_gate::shared_call(gate_);
+  }
+
+ private:
+  driver const& api_;
+  std::string const& name_;
+  driver_gate& gate_ = driver_gate::of_process();
+  CUcontext context_ = nullptr;
+  /// What CUDA's runtime and frameworks take for their current device is GPU 0 without a context.
+  context_guard::none_before none_before_ = context_guard::none_before::is_replaced;
+};
+
+gpu_context::gpu_context(driver const& api, int ordinal, std::string const& name)
+    : api_(api), name_(name)
+{
+  api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
+             "creating a context on", name);
+  if (ordinal != 0) none_before_ = context_guard::none_before::is_restored;
+}
+
+/// Streams and events of a GPU. The GPU's context must be current to the calling thread.
+/// Units: milliseconds. Threads: safe, except that one stream is used by one thread at a time.
+class gpu_streams {
+ public:
+  /// `gpu`: its name, for messages.
+  gpu_streams(driver const& api, std::string gpu) : api_(api), gpu_(std::move(gpu)) {}
+
+  [[nodiscard]] CUstream create_stream() const;
+  void destroy_stream(CUstream stream) const noexcept { (void)api_.stream_destroy(stream); }
+  void synchronize(CUstream stream) const;
+  [[nodiscard]] stream_facts describe(CUstream stream) const;
+
+  [[nodiscard]] CUevent create_event(unsigned flags) const;
+  void destroy_event(CUevent event) const noexcept { (void)api_.event_destroy(event); }
+  void record(CUevent event, CUstream stream) const;
+  /// True also after a failure of the context (CUDA_ERROR_ILLEGAL_ADDRESS), which then executes
+  /// nothing any more.
+  [[nodiscard]] bool event_done(CUevent event) const noexcept;
+  [[nodiscard]] double elapsed_ms(CUevent start, CUevent stop) const;
+
+ private:
+  driver const& api_;
+  std::string gpu_;
+};
+
+CUstream gpu_streams::create_stream() const
+{
+  CUstream stream = nullptr;
+  api_.check(api_.stream_create(&stream, CU_STREAM_NON_BLOCKING), "creating a stream on", gpu_);
+  return stream;
+}
+
+void gpu_streams::synchronize(CUstream stream) const
+{
+  api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
+}
+
+stream_facts gpu_streams::describe(CUstream stream) const
+{
+  unsigned long long id = 0;
+  api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
+  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+  api_.check(api_.stream_is_capturing(stream, &status), "examining a stream of", gpu_);
+  return {.id = id, .is_capturing = status != CU_STREAM_CAPTURE_STATUS_NONE};
+}
+
+CUevent gpu_streams::create_event(unsigned flags) const
+{
+  CUevent event = nullptr;
+  api_.check(api_.event_create(&event, flags), "creating an event on", gpu_);
+  return event;
+}
+
+void gpu_streams::record(CUevent event, CUstream stream) const
+{
+  api_.check(api_.event_record(event, stream), "recording an event on", gpu_);
+}
+
+bool gpu_streams::event_done(CUevent event) const noexcept
+{
+  relaxed_capture const mode(api_);
+  return api_.event_query(event) != CUDA_ERROR_NOT_READY;
+}
+
+double gpu_streams::elapsed_ms(CUevent start, CUevent stop) const
+{
+  api_.check(api_.event_synchronize(stop), "running a kernel on", gpu_);
+  float ms = 0;
+  api_.check(api_.event_elapsed_time(&ms, start, stop), "timing on", gpu_);
+  return static_cast<double>(ms);
+}
+
+// The device.
 
 class gpu_device final : public device_backend {
  public:

@@ -5,8 +5,8 @@
 #include <map>
 #include <memory>
 
+#include "device/cuda_driver.hpp"
 #include "device/gpu_info.hpp"
-#include "device/relaxed_capture.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
 

@@ -5,23 +5,187 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
-#include "device/image_kind.hpp"
-#include "device/memory_access.hpp"
+#include "device/device_checks.hpp"
 #include "device/misuse.hpp"
 #include "device/reference_failure.hpp"
-#include "device/reference_module.hpp"
 #include "device/reference_textures.hpp"
+#include "fatlink/device_backend.hpp"
+#include "fatlink/error.hpp"
+#include "interpreter/execution/memory.hpp"
 #include "interpreter/machine.hpp"
+#include "util/process/fork_guard.hpp"
 #include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
+#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
+
+/// Where the host keeps memory of the reference device, for copies by the host program.
+/// Units: bytes. Threads: safe.
+class memory_access {
+ public:
+  /// Both outlive this object. `device`: its name, for messages.
+  memory_access(interpreter::memory const& memory, std::string const& device)
+      : memory_(memory), device_(device)
+  {
+  }
+
+  /// Where `bytes` bytes at `address` are; `action` ("copying to") is for the message.
+  /// @throws device_error (illegal-address) they are not in one allocation.
+  [[nodiscard]] std::byte* readable(device_address address, std::size_t bytes,
+                                    char const* action) const;
+  /// The same, for bytes that are written: constant variables may be, memory that is mapped as
+  /// read-only must not be.
+  [[nodiscard]] std::byte* writable(device_address address, std::size_t bytes,
+                                    char const* action) const;
+
+ private:
+  [[noreturn]] void fail(char const* action, device_address address, std::size_t bytes,
+                         std::string const& place, std::string hint) const;
+
+  interpreter::memory const& memory_;
+  std::string const& device_;
+};
+
+std::byte* memory_access::readable(device_address address, std::size_t bytes,
+                                   char const* action) const
+{
+  auto const regions = memory_.snapshot();
+  if (auto const* region = interpreter::find_region(*regions, address, bytes); region != nullptr)
+    return region->data + (address - region->base);
+  fail(action, address, bytes, interpreter::describe(*regions, address),
+       "check the address and the size that the host program passes");
+}
+
+std::byte* memory_access::writable(device_address address, std::size_t bytes,
+                                   char const* action) const
+{
+  auto const regions = memory_.snapshot();
+  auto const* const region = interpreter::find_region(*regions, address, bytes);
+  if (region != nullptr && region->is_mapped && region->read_only)
+    fail(action, address, bytes, "in " + interpreter::name_of(*region) + ", read-only",
+         "map the memory with host_access::read_write");
+  return readable(address, bytes, action);
+}
+
+void memory_access::fail(char const* action, device_address address, std::size_t bytes,
+                         std::string const& place, std::string hint) const
+{
+  throw device_error(stage::device,
+                     {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action,
+                                                device_, bytes, address, place),
+                      .input = device_,
+                      .code = error_code::illegal_address,
+                      .hint = std::move(hint)});
+}
+
+// PTX that is loaded on the reference device, its kernels and its variables. Failures of the
+// interpreter are thrown as errors of fatlink. Units: bytes. Threads: safe.
+
+/// A kernel of a reference_module, which owns it.
+struct reference_kernel {
+  interpreter::program* program = nullptr;
+  interpreter::kernel const* kernel = nullptr;
+  std::vector<std::size_t> parameter_sizes = {};
+
+  [[nodiscard]] kernel_attributes attributes() const;
+  /// @throws device_error more dynamic shared memory than a launch can have.
+  void check_shared(std::size_t bytes) const;
+};
+
+class reference_module {
+ public:
+  /// @throws link_error, file_error, unavailable_error as the PTX deserves.
+  reference_module(std::shared_ptr<interpreter::memory> memory, linked_image const& image);
+
+  /// Lives as long as the module. @throws file_error no such kernel.
+  reference_kernel& find_kernel(std::string const& name);
+  /// @throws file_error no such variable.
+  [[nodiscard]] device_variable find_variable(std::string const& name);
+
+ private:
+  interpreter::program program_;
+  std::mutex mutex_;
+  fork_guard fork_guard_{fork_order::reference_module, mutex_};
+  std::map<std::string, reference_kernel> kernels_;
+};
+
+std::vector<interpreter::module_text> texts_of(linked_image const& image)
+{
+  if (image.kind == image_kind::ptx)
+    return {{.text = {reinterpret_cast<char const*>(image.bytes.data()), image.bytes.size()},
+             .name = "linked PTX"}};
+  std::vector<interpreter::module_text> texts;
+  for (auto const& part : image.parts) texts.push_back({part.text, part.name});
+  return texts;
+}
+
+std::vector<std::size_t> sizes_of(std::vector<interpreter::slot> const& parameters)
+{
+  std::vector<std::size_t> sizes;
+  for (auto const& parameter : parameters) sizes.push_back(parameter.size);
+  return sizes;
+}
+
+kernel_attributes reference_kernel::attributes() const
+{
+  return {.static_shared_bytes = kernel->shared_bytes,
+          .local_bytes = kernel->entry->local_bytes,
+          .constant_bytes = program->constant_bytes(),
+          .max_threads_per_block = kernel->max_threads(),
+          .max_dynamic_shared_bytes = kernel->max_dynamic_shared()};
+}
+
+void reference_kernel::check_shared(std::size_t bytes) const
+{
+  check_dynamic_shared(kernel->entry->name, bytes, kernel->max_dynamic_shared(),
+                       error_code::invalid_launch);
+}
+
+reference_module::reference_module(std::shared_ptr<interpreter::memory> memory,
+                                   linked_image const& image)
+    : program_(std::move(memory), texts_of(image))
+{
+}
+
+reference_kernel& reference_module::find_kernel(std::string const& name)
+{
+  auto const& kernel = translate_failures([&]() -> auto const& { return program_.find(name); });
+  std::lock_guard const lock(mutex_);
+  return kernels_
+      .try_emplace(name, reference_kernel{&program_, &kernel, sizes_of(kernel.entry->parameters)})
+      .first->second;
+}
+
+device_variable reference_module::find_variable(std::string const& name)
+{
+  auto const variable = program_.find_variable(name);
+  if (variable)
+    return {.address = variable->address, .bytes = static_cast<std::size_t>(variable->bytes)};
+  throw file_error(
+      stage::device,
+      {.message = detail::format("variable {} is not in the linked image", printable_line(name)),
+       .input = name,
+       .code = error_code::unknown_variable,
+       .hint = "pass the name as the PTX has it; a link may remove a variable that is "
+               "not used"});
+}
+
+// The device.
 
 using clock = std::chrono::steady_clock;
 

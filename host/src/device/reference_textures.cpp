@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "device/reference_failure.hpp"
-#include "interpreter/decode/alignment.hpp"
+#include "interpreter/decode/address_space.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/stream.hpp"
 
+#include "device/device_checks.hpp"
 #include "device/own_handle.hpp"
-#include "device/same_device.hpp"
 
 namespace fatlink {
 

@@ -14,7 +14,7 @@
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
-#include "util/process/made_once.hpp"
+#include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

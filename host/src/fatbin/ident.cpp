@@ -16,12 +16,13 @@
 #include <string>
 #include <utility>
 
+#include "fatbin/ident.hpp"
 #include "fatbin/number_names.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ident.hpp"
-#include "util/bytes/base64.hpp"
 #include "util/bytes/byte_reader.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"

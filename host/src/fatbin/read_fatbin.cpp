@@ -10,7 +10,7 @@
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "util/bytes/byte_reader.hpp"
-#include "util/bytes/decompress.hpp"
+#include "util/bytes/encodings.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "cubin/cubin.hpp"
+#include "fatbin/entry_digests.hpp"
 #include "input/refuse.hpp"
 #include "util/text/format.hpp"
 

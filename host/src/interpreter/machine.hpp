@@ -22,7 +22,6 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/device_heap.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "util/process/fork_guard.hpp"
 

@@ -8,7 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "link_helper/fail_without_helper.hpp"
+#include "fatlink/error.hpp"
+#include "link_helper/find_link_helper.hpp"
 #include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
@@ -31,6 +32,17 @@ std::vector<std::filesystem::path> helper_files()
   for (std::filesystem::path const folder : k_system_folders)
     files.push_back(folder / k_helper_program);
   return files;
+}
+
+/// The hint for a helper that is not there.
+std::string where_to_install_helper(detail::helper_tool tool)
+{
+  auto const* const remedy = tool == detail::helper_tool::nvjitlink
+                                 ? "name it in FATLINK_LINKD, or link with <isolation::in_process>"
+                                 : "or name it in FATLINK_LINKD: sources are compiled nowhere else";
+  return detail::format(
+      "install {} in libexec beside the program's bin (package fatlink-runtime), {}",
+      k_helper_program, remedy);
 }
 
 }  // namespace
@@ -62,6 +74,25 @@ std::filesystem::path detail::find_helper(helper_tool tool)
 void set_default_link_helper(std::filesystem::path file)
 {
   detail::set_default_link_helper(std::move(file));
+}
+
+std::string detail::how_to_see_why(helper_tool tool, std::string const& program)
+{
+  return detail::format(
+      "run {} to see why{}", program,
+      tool == helper_tool::nvjitlink ? ", or link with <isolation::in_process>" : "");
+}
+
+void detail::fail_without_helper(helper_tool tool, std::string const& cause,
+                                 std::string const& input, std::string const& code,
+                                 std::string const& hint)
+{
+  auto const* const name = tool == helper_tool::nvjitlink ? "link helper" : "compiler's helper";
+  throw unavailable_error(
+      stage_of(tool), {.message = detail::format("the {} cannot be used: {}", name, cause),
+                       .input = input,
+                       .code = code.empty() ? error_code::helper_unavailable : vendor_code(code),
+                       .hint = hint});
 }
 
 }  // namespace fatlink

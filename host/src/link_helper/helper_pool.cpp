@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "link_helper/fail_without_helper.hpp"
-#include "link_helper/idle_time.hpp"
+#include "link_helper/find_link_helper.hpp"
+#include "link_helper/protocol.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"

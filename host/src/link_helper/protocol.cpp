@@ -6,6 +6,9 @@
 #include <cstring>
 
 #include "util/bytes/sha256.hpp"
+#include "util/process/environment.hpp"
+#include "util/text/format.hpp"
+#include "util/text/number.hpp"
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
@@ -17,16 +20,6 @@ constexpr std::size_t k_size_offset = 48;
 constexpr std::size_t k_longest_text = std::size_t{64} << 10;
 constexpr std::size_t k_longest_log = std::size_t{1} << 20;
 constexpr std::size_t k_most_warnings = 256;
-
-bytes_view as_bytes(std::string_view text)
-{
-  return {reinterpret_cast<std::byte const*>(text.data()), text.size()};
-}
-
-std::string text_of(byte_buffer const& bytes)
-{
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
-}
 
 class writer : public sequence_writer {
  public:
@@ -98,11 +91,11 @@ byte_buffer encode(program const& request, std::uint64_t number)
 {
   writer message(message_kind::compile_request, {.number = number, .digest = {}});
   message.text(request.name);
-  message.bytes(as_bytes(request.source));
+  message.long_text(request.source);
   message.number(static_cast<std::uint32_t>(request.headers.size()));
   for (auto const& header : request.headers) {
     message.text(header.name);
-    message.bytes(as_bytes(header.text));
+    message.long_text(header.text);
   }
   message.number(static_cast<std::uint32_t>(request.compiles.size()));
   for (auto const& call : request.compiles) {
@@ -177,7 +170,7 @@ byte_buffer encode(looked_up_file const& file, request_identity const& request)
   message.number(file.device);
   message.number(file.inode);
   message.number(file.missing);
-  message.bytes(as_bytes(file.text));
+  message.long_text(file.text);
   return message.finish();
 }
 
@@ -222,11 +215,11 @@ link_request decode_request(bytes_view body)
 program decode_program(bytes_view body)
 {
   sequence_reader reader(body);
-  program request{.name = reader.text(), .source = text_of(reader.bytes())};
+  program request{.name = reader.text(), .source = reader.long_text()};
   request.headers.resize(reader.count());
   for (auto& header : request.headers) {
     header.name = reader.text();
-    header.text = text_of(reader.bytes());
+    header.text = reader.long_text();
   }
   request.compiles.resize(reader.count());
   for (auto& call : request.compiles) {
@@ -320,6 +313,28 @@ helper_failure decode_failure(bytes_view body, message_kind kind)
   details.hint = printable(reader.text(k_longest_text));
   reader.expect_end();
   return failure;
+}
+
+namespace {
+
+constexpr char const* k_variable = "FATLINK_HELPER_IDLE_SECONDS";
+constexpr double k_default_seconds = 60;
+constexpr double k_longest_seconds = 1e6;
+
+}  // namespace
+
+std::chrono::milliseconds idle_time()
+{
+  auto const seconds = read_decimal(environment(k_variable)).value_or(k_default_seconds);
+  return std::chrono::milliseconds(static_cast<long>(std::min(seconds, k_longest_seconds) * 1000));
+}
+
+std::string idle_time_warning()
+{
+  auto const text = environment(k_variable);
+  if (text.empty() || read_decimal(text)) return {};
+  return detail::format("{}: '{}' is not a number of seconds; helpers end after {} idle seconds",
+                        k_variable, printable(text), k_default_seconds);
 }
 
 }  // namespace fatlink::detail

@@ -29,6 +29,7 @@
 // <text> and <bytes> as in util/text/sequence.hpp. The sender cuts texts that are too long.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -36,9 +37,9 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/image.hpp"
-#include "nvjitlink/link_in_process.hpp"
 #include "util/text/sequence.hpp"
-#include "vendor_compiler/program.hpp"
+#include "vendor/link_in_process.hpp"
+#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 
@@ -149,5 +150,13 @@ helper_failure decode_failure(bytes_view body, message_kind kind);
 compile_reply decode_compiled(bytes_view body);
 std::string decode_look_up(bytes_view body);
 looked_up_file decode_file(bytes_view body);
+
+/// How long a helper waits for the next request before it ends itself:
+/// $FATLINK_HELPER_IDLE_SECONDS; 60 s if it is not set or not a number. The host uses a helper for
+/// three quarters of this time, so that no request reaches a helper that is about to end.
+std::chrono::milliseconds idle_time();
+
+/// Why $FATLINK_HELPER_IDLE_SECONDS is not used; empty if it is valid or not set.
+std::string idle_time_warning();
 
 }  // namespace fatlink::detail

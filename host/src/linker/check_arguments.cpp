@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

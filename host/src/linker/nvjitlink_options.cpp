@@ -3,8 +3,11 @@
 
 #include <algorithm>
 
+#include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
-#include "preflight/linked_entry.hpp"
+#include "linker/check_arguments.hpp"
+#include "preflight/entries.hpp"
+#include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -71,13 +74,18 @@ float_flags detail::linked_float_flags(std::vector<fatbin> const& inputs,
   return flags;
 }
 
-std::vector<std::string> detail::image_options(std::vector<fatbin> const& inputs,
-                                               link_options const& options)
+namespace {
+
+/// The options that state the image, which are part of the cache key (link_key in linker.hpp):
+/// the architecture; in lto mode the float flags, which `options` overrides or the inputs record;
+/// and what else `options` sets. `options`: as check_link_options accepts them.
+std::vector<std::string> image_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options)
 {
   std::vector<std::string> texts{"-arch=" + options.target.name()};
   if (options.mode == link_mode::lto) {  // in ptx mode, the instructions follow the flags already
     texts.emplace_back("-lto");
-    add_float_flags(texts, linked_float_flags(inputs, options));
+    add_float_flags(texts, detail::linked_float_flags(inputs, options));
     // LTO-IR is read after its compilation to PTX, which missing hooks do not stop.
     if (options.emit == image_kind::ptx || options.emit == image_kind::ltoir)
       texts.emplace_back("-ptx");
@@ -93,6 +101,8 @@ std::vector<std::string> detail::image_options(std::vector<fatbin> const& inputs
   return texts;
 }
 
+}  // namespace
+
 std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& inputs,
                                                    link_options const& options)
 {
@@ -100,6 +110,43 @@ std::vector<std::string> detail::nvjitlink_options(std::vector<fatbin> const& in
   if (options.threads) texts.push_back(detail::format("-split-compile={}", *options.threads));
   if (!options.driver_cache) texts.emplace_back("-no-cache");
   return texts;
+}
+
+namespace {
+
+/// Increased whenever fatlink itself would link the same inputs and options differently.
+constexpr char const* k_key_format = "2";
+
+/// Whether nvJitLink splits the module between threads, which changes the code of an lto link, for
+/// two or more threads alike (nvJitLink 13.0).
+bool is_split(link_options const& options)
+{
+  return options.mode == link_mode::lto && options.threads.value_or(1) > 1;
+}
+
+}  // namespace
+
+cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
+                   std::string const& nvjitlink_identity)
+{
+  std::vector const modules(inputs.begin(), inputs.end());
+  cache_key key;
+  key.add("format", k_key_format);
+  for (auto const& module : inputs) key.add("input", detail::to_hexadecimal(module.digest()));
+  key.add("target", options.target.name());
+  key.add("mode", to_string(options.mode));
+  key.add("emit", to_string(options.emit));
+  if (options.allow_calls) key.add("calls", "allowed");
+  for (auto const& option : image_options(modules, options)) key.add("option", option);
+  if (is_split(options)) key.add("split", "yes");
+  key.add("nvjitlink", nvjitlink_identity);
+  return key;
+}
+
+cache_key link_key(std::vector<input> const& inputs, link_options const& options,
+                   std::string const& nvjitlink_identity)
+{
+  return link_key(select_modules(inputs, detail::request_of(options)), options, nvjitlink_identity);
 }
 
 }  // namespace fatlink

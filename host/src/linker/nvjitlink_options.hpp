@@ -11,16 +11,10 @@
 
 namespace fatlink::detail {
 
-/// The options that state the image, which are part of the cache key (link_key in linker.hpp):
-/// the architecture; in lto mode the float flags, which `options` overrides or the inputs record;
-/// and what else `options` sets. `options`: as check_link_options accepts them.
-std::vector<std::string> image_options(std::vector<fatbin> const& inputs,
-                                       link_options const& options);
-
 /// The float flags that an lto link compiles with: those that the inputs record, or `options`.
 float_flags linked_float_flags(std::vector<fatbin> const& inputs, link_options const& options);
 
-/// All options of the link: image_options(), threads and the driver's cache.
+/// All options of the link: those that state the image, threads and the driver's cache.
 std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
                                            link_options const& options);
 

@@ -12,24 +12,71 @@
 #include <thread>
 #include <utility>
 
-#include "link_helper/idle_time.hpp"
-#include "linker/check_opaque_types.hpp"
+#include "link_helper/protocol.hpp"
+#include "linker/check_arguments.hpp"
+#include "linker/check_opaque_inputs.hpp"
 #include "linker/compare_orders.hpp"
-#include "linker/find_duplicates.hpp"
-#include "linker/kept_symbols.hpp"
+#include "linker/link_options.hpp"
 #include "linker/nvjitlink_options.hpp"
-#include "linker/refused_option.hpp"
-#include "linker/request_of.hpp"
-#include "nvjitlink/nvjitlink_library.hpp"
-#include "nvjitlink/process_end_guard.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/cancel_check.hpp"
+#include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
+#include "vendor/nvjitlink.hpp"
+#include "vendor/process_end_guard.hpp"
 #include "wording.hpp"
 
 namespace fatlink::detail {
+namespace {
+
+/// `named`, whether it can be used or not; without a name the file that the search finds.
+nvjitlink_file locate_file(std::filesystem::path const& named)
+{
+  if (named.empty()) return nvjitlink::locate().value_or(nvjitlink_file{});
+  return {named.string(), in_words("<linker_settings::nvjitlink>"),
+          nvjitlink_identity(named.string()).value_or("")};
+}
+
+}  // namespace
+
+linker_state::linker_state(linker_settings user_settings) : settings(std::move(user_settings))
+{
+  if (settings.isolation == isolation::helper) helpers = helper_pool::shared();
+}
+
+nvjitlink_file linker_state::locate_nvjitlink()
+{
+  std::lock_guard const lock(mutex_);
+  if (nvjitlink_) return {nvjitlink_->path(), nvjitlink_->reason(), nvjitlink_->identity()};
+  if (!file_) file_ = locate_file(settings.nvjitlink);
+  return *file_;
+}
+
+std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
+{
+  std::lock_guard const lock(mutex_);
+  if (!nvjitlink_)
+    nvjitlink_ = settings.nvjitlink.empty() ? nvjitlink::open()
+                                            : nvjitlink::open(settings.nvjitlink.string());
+  return nvjitlink_;
+}
+
+bool linker_state::may_use_shipped()
+{
+  if (!settings.cache || settings.cache->settings().layers.empty()) return false;
+  auto const is_named =
+      !settings.nvjitlink.empty() || !environment(nvjitlink_library().variable).empty();
+  return !is_named || locate_nvjitlink().identity.empty();
+}
+
+void linker_state::forget_file()
+{
+  std::lock_guard const lock(mutex_);
+  file_.reset();
+}
+
 namespace {
 
 /// The entry of each input that preflight checked, each in its own fatbin.

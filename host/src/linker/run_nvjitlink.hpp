@@ -1,15 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a link that needs nvJitLink, in the helper or in this process, including the
-// additional links that check what preflight cannot read.
+// additional links that check what preflight cannot read; and the state that the copies of a linker
+// share.
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "linker/linker_state.hpp"
-#include "nvjitlink/link_in_process.hpp"
+#include "fatlink/linker.hpp"
+#include "fatlink/nvjitlink.hpp"
+#include "link_helper/helper_pool.hpp"
+#include "linker/run_nvjitlink.hpp"
+#include "util/process/fork_guard.hpp"
+#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
+
+/// Threads: safe.
+struct linker_state {
+  explicit linker_state(linker_settings user_settings);
+
+  /// The file of the nvJitLink that would link; empty fields if there is none.
+  nvjitlink_file locate_nvjitlink();
+  /// nvJitLink, opened in this process. @throws unavailable_error
+  std::shared_ptr<nvjitlink const> open_nvjitlink();
+  /// Whether links run only in the sandbox. Links made outside of it have cache keys of their own,
+  /// so that they are never served to a linker that requires the sandbox.
+  [[nodiscard]] bool is_confined() const noexcept
+  {
+    return settings.isolation == isolation::helper && !settings.allow_unconfined;
+  }
+  /// Whether links that a package ships may be used, whatever nvJitLink made them: not where the
+  /// caller or $FATLINK_NVJITLINK names an nvJitLink that can be used.
+  [[nodiscard]] bool may_use_shipped();
+  /// Makes locate_nvjitlink() search again.
+  void forget_file();
+
+  linker_settings const settings;
+  std::shared_ptr<helper_pool> helpers;  ///< null: links in this process
+
+ private:
+  std::mutex mutex_;                            ///< guards nvjitlink_ and file_
+  std::shared_ptr<nvjitlink const> nvjitlink_;  ///< null: not opened
+  std::optional<nvjitlink_file> file_;
+  fork_guard fork_guard_{fork_order::linker, mutex_};
+};
 
 struct nvjitlink_run {
   link_product product;

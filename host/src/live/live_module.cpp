@@ -6,9 +6,8 @@
 
 #include "device/kernel_parameters.hpp"
 #include "device/misuse.hpp"
-#include "live/find_inputs.hpp"
-#include "live/live_call.hpp"
-#include "live/swapper.hpp"
+#include "live/live_swap.hpp"
+#include "live/publication.hpp"
 
 namespace fatlink {
 namespace {

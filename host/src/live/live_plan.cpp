@@ -1,15 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+// Live plans. The plan of every version has the arguments of the first one, so that calls of one
+// are calls of another.
 #include "fatlink/live_plan.hpp"
 
 #include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "device/misuse.hpp"
-#include "live/check_same_arguments.hpp"
-#include "live/find_inputs.hpp"
-#include "live/kept_arguments.hpp"
-#include "live/live_call.hpp"
-#include "live/swapper.hpp"
+#include "fatlink/launch_plan.hpp"
+#include "fatlink/preflight.hpp"
+#include "live/live_swap.hpp"
+#include "live/publication.hpp"
 #include "plan/check_plan.hpp"
+#include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+std::string describe_argument(plan_argument const& argument)
+{
+  return detail::format("{}{}{}{}", to_string(argument.role),
+                        argument.type ? " of " + to_string(*argument.type) : std::string(),
+                        argument.shape.size() > 1
+                            ? detail::format(" in {} dimensions", argument.shape.size())
+                            : std::string(),
+                        argument.default_value ? " with a default" : "");
+}
+
+/// "n: size of int64, not value of int64"; empty if calls can pass the same.
+std::string describe_difference(plan_argument const& first, plan_argument const* changed)
+{
+  if (changed == nullptr) return detail::format("has no argument {}", first.name);
+  auto const expected = describe_argument(first);
+  auto const actual = describe_argument(*changed);
+  if (expected == actual) return {};
+  return detail::format("has {} as {}, not as {}", first.name, actual, expected);
+}
+
+[[noreturn]] void refuse(launch_plan const& first, launch_plan const& changed,
+                         std::string const& argument, std::string const& difference)
+{
+  std::vector<finding> findings{
+      {.id = finding_id::plan_mismatch,
+       .severity = severity::error,
+       .files = {changed.file},
+       .symbol = argument,
+       .message = detail::format("{}: the plan {}; callers of the live plan use that of {}",
+                                 changed.file, difference, first.file),
+       .hint = "keep the arguments of the plan, or make another live plan"}};
+  throw refused_error(std::move(findings), detail::format("swap plan {}", changed.name));
+}
+
+/// @throws refused_error plan-mismatch: an argument of `changed` that a caller gives differs from
+///   that of `first` in name, role, type, dimensions or whether it has a default.
+void check_same_arguments(launch_plan const& first, launch_plan const& changed)
+{
+  for (auto const& argument : first.arguments) {
+    if (argument.role == argument_role::scratch) continue;
+    auto const difference = describe_difference(argument, changed.find(argument.name));
+    if (!difference.empty()) refuse(first, changed, argument.name, difference);
+  }
+  for (auto const& argument : changed.arguments)
+    if (argument.role != argument_role::scratch && first.find(argument.name) == nullptr)
+      refuse(first, changed, argument.name,
+             detail::format("has another argument, {}", argument.name));
+}
+
+}  // namespace
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

@@ -6,9 +6,86 @@
 #include <thread>
 #include <utility>
 
+#include "device/misuse.hpp"
 #include "util/process/immortal.hpp"
 
 namespace fatlink::detail {
+
+event_pool::~event_pool()
+{
+  for (auto* const event : events_) backend_->destroy_event(event);
+}
+
+device_backend::handle event_pool::take()
+{
+  {
+    std::lock_guard const lock(mutex_);
+    if (!events_.empty()) {
+      auto* const event = events_.back();
+      events_.pop_back();
+      return event;
+    }
+  }
+  return backend_->create_untimed_event();
+}
+
+void event_pool::put(device_backend::handle event) noexcept
+try {
+  std::lock_guard const lock(mutex_);
+  events_.push_back(event);
+} catch (...) {  // no memory for the pool
+  backend_->destroy_event(event);
+}
+
+queued_work::~queued_work()
+{
+  for (auto const& [stream, event] : events_) pool_->put(event);
+}
+
+queued_work::stream_event queued_work::take(std::uint64_t stream)
+{
+  {
+    std::lock_guard const lock(mutex_);
+    if (auto event = events_.extract(stream)) return event;
+  }
+  auto* const event = pool_->take();
+  try {
+    event_table table;
+    return table.extract(table.emplace(stream, event));
+  } catch (...) {
+    pool_->put(event);
+    throw;
+  }
+}
+
+/// Two threads that launch on one stream at the same time have an event each.
+void queued_work::put(stream_event event) noexcept
+{
+  std::lock_guard const lock(mutex_);
+  events_.insert(std::move(event));
+  if (events_.size() > limit_) remove_finished();
+}
+
+/// Streams come and go while a version stays.
+void queued_work::remove_finished() noexcept
+{
+  for (auto entry = events_.begin(); entry != events_.end();) {
+    if (!pool_->backend().event_done(entry->second)) {
+      ++entry;
+      continue;
+    }
+    pool_->put(entry->second);
+    entry = events_.erase(entry);
+  }
+  limit_ = std::max<std::size_t>(64, 2 * events_.size());
+}
+
+bool queued_work::is_finished() const noexcept
+{
+  return std::ranges::all_of(
+      events_, [&](auto const& entry) { return pool_->backend().event_done(entry.second); });
+}
+
 namespace {
 
 // How often the unloading thread looks at versions whose work has not finished.
@@ -110,6 +187,38 @@ void publication::unload_finished_versions()
       delay = std::min(2 * delay, k_longest_delay);
     }
   }
+}
+
+void fail_unpublished()
+{
+  fail_use("no version is published", "the live module",
+           "call swap with the first inputs before launches");
+}
+
+void live_call::prepare(stream_facts const& facts)
+try {
+  if (device_.is_synchronous()) return;
+  if (facts.is_capturing)
+    version_->work.pin();
+  else
+    event_ = version_->work.take(facts.id);
+} catch (...) {
+  publication::end_call(*version_);
+  throw;
+}
+
+/// A launch that no event covers is treated as unfinished until the process ends.
+live_call::~live_call()
+{
+  if (event_) {
+    try {
+      device_.record(event_.mapped(), stream_);
+    } catch (...) {
+      version_->work.pin();
+    }
+    version_->work.put(std::move(event_));
+  }
+  publication::end_call(*version_);
 }
 
 }  // namespace fatlink::detail

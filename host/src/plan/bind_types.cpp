@@ -13,7 +13,7 @@
 #include "fatlink/error.hpp"
 #include "input/find_sidecar.hpp"
 #include "plan/components.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
 

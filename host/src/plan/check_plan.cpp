@@ -9,9 +9,9 @@
 
 #include "fatlink/error.hpp"
 #include "plan/bind_types.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/function_types.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
+#include "preflight/types.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/printable.hpp"

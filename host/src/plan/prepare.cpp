@@ -12,7 +12,7 @@
 #include "plan/plan_call_state.hpp"
 #include "plan/plan_program.hpp"
 #include "plan/requested_link.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

@@ -14,6 +14,7 @@
 
 #include "expression/words.hpp"
 #include "fatbin/json_file.hpp"
+#include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "input/find_sidecar.hpp"

@@ -7,10 +7,9 @@
 
 #include <algorithm>
 
-#include "preflight/finding_limit.hpp"
-#include "preflight/interface_queries.hpp"
+#include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

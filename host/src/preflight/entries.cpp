@@ -1,14 +1,164 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks which entries can be linked: kind, architecture and float flags.
+// Which entry of an input a link takes, and whether it can be linked: its kind, architecture, float
+// flags and digests.
+#include "preflight/entries.hpp"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "fatbin/entry_facts.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/linked_entry.hpp"
+#include "input/read_modules.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
+#include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
+
+namespace fatlink {
+namespace {
+
+constexpr std::array k_lto_kinds{entry_kind::ltoir, entry_kind::ptx, entry_kind::elf};
+constexpr std::array k_ptx_kinds{entry_kind::ptx, entry_kind::elf};
+constexpr std::array k_sass_kinds{entry_kind::elf};
+
+std::span<entry_kind const> all_kinds(link_mode mode) noexcept
+{
+  switch (mode) {
+    case link_mode::lto:
+      return k_lto_kinds;
+    case link_mode::ptx:
+      return k_ptx_kinds;
+    case link_mode::sass:
+      break;
+  }
+  return k_sass_kinds;
+}
+
+/// SASS links for exactly its own target: sm_90a code does not run wherever sm_90 code does, though
+/// nvJitLink takes one for the other.
+fatbin_entry const* find_sass(fatbin const& input, target link_target) noexcept
+{
+  auto const& entries = input.entries();
+  auto const entry = std::find_if(entries.begin(), entries.end(), [&](fatbin_entry const& sass) {
+    return sass.kind == entry_kind::elf && sass.target == link_target && shows_interface(sass);
+  });
+  return entry == entries.end() ? nullptr : &*entry;
+}
+
+fatbin_entry const* find_entry(fatbin const& input, entry_kind kind, target link_target) noexcept
+{
+  return kind == entry_kind::elf ? find_sass(input, link_target) : input.find(kind, link_target);
+}
+
+/// Whether the ident states that the PTX beside `ltoir` is from another file.
+bool is_stated_opaque(fatbin const& input, fatbin_entry const& ltoir)
+{
+  if (!input.ident() || input.ident()->opaque.empty()) return false;
+  auto const& opaque = input.ident()->opaque;
+  return std::find(opaque.begin(), opaque.end(), ltoir.target.name()) != opaque.end();
+}
+
+/// The PTX entry that states the types of `ltoir`; null if none or several have its architecture.
+fatbin_entry const* find_ptx_of(fatbin const& input, fatbin_entry const& ltoir) noexcept
+try {
+  if (is_stated_opaque(input, ltoir)) return nullptr;
+  fatbin_entry const* ptx = nullptr;
+  for (auto const& entry : input.entries()) {
+    if (entry.target != ltoir.target || &entry == &ltoir) continue;
+    if (entry.kind != entry_kind::ltoir && entry.kind != entry_kind::ptx) continue;
+    if (entry.kind == entry_kind::ltoir || ptx != nullptr) return nullptr;
+    ptx = &entry;
+  }
+  return ptx;
+} catch (std::exception const&) {
+  return nullptr;  // out of memory: types count as unknown
+}
+
+fatbin_entry const* last_of(fatbin const& input, entry_kind kind) noexcept
+{
+  fatbin_entry const* last = nullptr;
+  for (auto const& entry : input.entries())
+    if (entry.kind == kind && shows_interface(entry)) last = &entry;
+  return last;
+}
+
+/// An entry whose interface can be read: PTX that links for `link_target`, else any PTX, else SASS.
+fatbin_entry const* find_readable(fatbin const& input, target link_target) noexcept
+{
+  if (auto const* ptx = input.find(entry_kind::ptx, link_target); ptx != nullptr) return ptx;
+  if (auto const* ptx = last_of(input, entry_kind::ptx); ptx != nullptr) return ptx;
+  return last_of(input, entry_kind::elf);
+}
+
+}  // namespace
+
+entry_kind detail::kind_of(link_mode mode) noexcept
+{
+  return all_kinds(mode).front();
+}
+
+std::span<entry_kind const> detail::kinds_of(entry_choice const& choice) noexcept
+{
+  auto const kinds = all_kinds(choice.mode);
+  return choice.allow_calls ? kinds : kinds.first(1);
+}
+
+bool detail::states_float_flags(fatbin_entry const& entry) noexcept
+{
+  return fatlink::states_float_flags(entry.options);
+}
+
+char const* detail::describe(entry_kind kind) noexcept
+{
+  switch (kind) {
+    case entry_kind::ptx:
+      return "PTX";
+    case entry_kind::ltoir:
+      return "LTO-IR";
+    case entry_kind::tileir:
+      return "Tile IR";
+    case entry_kind::elf:
+      break;
+  }
+  return "SASS";
+}
+
+fatbin_entry const* linked_entry(fatbin const& input, entry_choice const& choice) noexcept
+{
+  for (auto const kind : detail::kinds_of(choice))
+    if (auto const* entry = find_entry(input, kind, choice.target); entry != nullptr) return entry;
+  return nullptr;
+}
+
+bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept
+{
+  auto const* entry = linked_entry(input, choice);
+  return entry != nullptr && entry->kind == entry_kind::ltoir &&
+         find_ptx_of(input, *entry) == nullptr;
+}
+
+fatbin_entry const* detail::readable_entry(fatbin const& input, entry_choice const& choice) noexcept
+{
+  auto const* linked = linked_entry(input, choice);
+  if (linked == nullptr) return find_readable(input, choice.target);
+  return linked->kind == entry_kind::ltoir ? find_ptx_of(input, *linked) : linked;
+}
+
+ptx_interface const& interface_of(fatbin const& input, entry_choice const& choice)
+{
+  static detail::immortal<ptx_interface const> const empty;
+  auto const* readable = detail::readable_entry(input, choice);
+  return readable == nullptr ? empty.get() : input.interface(*readable);
+}
+
+}  // namespace fatlink
 
 namespace fatlink::detail {
 namespace {
@@ -270,6 +420,113 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
                                   "<link_options::prec_sqrt> and <link_options::fma>"});
     }
   }
+}
+
+namespace {
+
+// An LTO link needs something to compile: libNVVM refuses a program without a module.
+
+constexpr std::size_t k_listed_inputs = 3;
+
+/// The mode that links the inputs as they are.
+std::string advise_mode(preflight_inputs const& inputs, preflight_request const& request)
+{
+  auto const links_in = [&](link_mode mode) {
+    return std::ranges::all_of(inputs, [&](preflight_input const& input) {
+      return linked_entry(*input.file, {request.target, mode, mode == link_mode::ptx}) != nullptr;
+    });
+  };
+  if (links_in(link_mode::sass))
+    return "link in sass mode (<link_mode::sass>) without <link_options::allow_calls>";
+  if (links_in(link_mode::ptx)) return "link in ptx mode (<link_mode::ptx>)";
+  return "compile one of them with nvcc -dlto -fatbin -arch=sm_75 or fatlink compile";
+}
+
+}  // namespace
+
+void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& request,
+                       std::vector<finding>& findings)
+{
+  if (request.mode != link_mode::lto || !request.allow_calls || inputs.empty()) return;
+  std::vector<std::string> names;
+  for (auto const& input : inputs) {
+    auto const* entry = linked_entry(*input.file, choice_of(request));
+    if (entry == nullptr || entry->kind == entry_kind::ltoir) return;  // check_entries reports null
+    names.push_back(input.file->name());
+  }
+  findings.push_back(
+      {.id = finding_id::no_ltoir,
+       .severity = severity::error,
+       .files = names,
+       .message = detail::format("{}: no LTO-IR to link; an lto link needs one input with it, also "
+                                 "if calls are allowed",
+                                 list_names(names, k_listed_inputs)),
+       .hint = advise_mode(inputs, request)});
+}
+
+namespace {
+
+/// `word` as one word of a shell.
+std::string shell_word(std::string_view word)
+{
+  auto const is_plain = [](char letter) {
+    constexpr std::string_view k_plain =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:@,";
+    return k_plain.find(letter) != std::string_view::npos;
+  };
+  if (std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
+  std::string text = "'";
+  for (auto const letter : word)
+    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+  return text + "'";
+}
+
+/// Of a file with several modules, which are seldom of one translation unit, as pack needs them.
+std::string state_digest(std::string_view file)
+{
+  return detail::format(
+      "build it with fatlink_add_fatbin, or state the digest of a copy of {0} that is known to be "
+      "good: echo \"{{\\\"sha256\\\": \\\"$(sha256sum < {1} | cut -d' ' -f1)\\\"}}\" > {2}",
+      file, shell_word(file), shell_word(std::string(file) + ".json"));
+}
+
+std::string pack(std::string_view file)
+{
+  return detail::format(
+      "build it with fatlink_add_fatbin, or add digests to a copy that is known "
+      "to be good: fatlink pack -o FILE.fatbin {}",
+      shell_word(file));
+}
+
+/// One finding for `modules` of `file`, which is not `file` itself where there are several.
+finding unverified(std::string_view file, std::vector<std::string> modules)
+{
+  auto const is_file = modules.size() == 1 && modules.front() == file;
+  auto const subject = modules.size() == 1 ? modules.front() + " states"
+                                           : detail::format("{} ({} modules: {}) states", file,
+                                                            modules.size(), list_names(modules));
+  return {.id = finding_id::unverified_bytes,
+          .severity = severity::warning,
+          .files = std::move(modules),
+          .message = detail::format(
+              "{} no digest: damage that can still be read would go unnoticed", subject),
+          .hint = is_file ? pack(file) : state_digest(file)};
+}
+
+}  // namespace
+
+void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings)
+{
+  std::map<std::string_view, std::vector<std::string>> modules;
+  std::vector<std::string_view> files;
+  for (auto const& input : inputs) {
+    if (input.file->is_verified()) continue;
+    auto const file = parse_module_name(input.file->name()).file;
+    auto& names = modules[file];
+    if (names.empty()) files.push_back(file);
+    names.push_back(input.file->name());
+  }
+  for (auto const file : files) findings.push_back(unverified(file, std::move(modules[file])));
 }
 
 }  // namespace fatlink::detail

@@ -12,13 +12,12 @@
 #include <vector>
 
 #include "cubin/cubin.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/linked_entry.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
-#include "ptx/name_set.hpp"
+#include "preflight/symbols.hpp"
 #include "ptx/ptx_code.hpp"
 #include "ptx/ptx_source.hpp"
-#include "ptx/ptx_variables.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 

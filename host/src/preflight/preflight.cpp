@@ -5,9 +5,8 @@
 
 #include <algorithm>
 
-#include "preflight/interface_queries.hpp"
-#include "preflight/linked_entry.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "wording.hpp"
 

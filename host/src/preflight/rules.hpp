@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of preflight, one function for each, which appends to `findings`; and the helpers that
-// they share. Grouped by the file that defines them.
+// they share. Grouped by the file that defines them. Threads: no shared state.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
 
 namespace fatlink::detail {
@@ -23,7 +24,7 @@ struct preflight_input {
 using preflight_inputs = std::vector<preflight_input>;
 class symbol_index;
 
-// entries.cpp: which entries link, and their float flags
+// entries.cpp: which entries link, their float flags and digests
 
 /// arch-too-new, arch-specific, arch-unknown, no-ltoir, no-ptx, no-sass: no entry of an input
 /// links. not-relocatable: the entry is a whole program. arch-unknown as a warning, newer-entry: an
@@ -37,18 +38,16 @@ void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& 
 void check_float_flags(preflight_inputs const& inputs, preflight_request const& request,
                        std::vector<finding>& findings);
 
+/// unverified-bytes: a warning for each file without digests, with those of its modules.
+void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
+
 // contracts.cpp: the contracts that idents state
 
 /// fatlink-too-old, uncontracted, contract-mismatch.
 void check_contracts(preflight_inputs const& inputs, symbol_index const& symbols,
                      std::vector<finding>& findings);
 
-// digests.cpp: integrity
-
-/// unverified-bytes: a warning for each file without digests, with those of its modules.
-void check_digests(preflight_inputs const& inputs, std::vector<finding>& findings);
-
-// kept.cpp: kernels and variables to keep
+// selection.cpp: members of archives, kernels and variables to keep
 
 /// unknown-kernel, unknown-variable: what the request keeps. Left to the link if an input is
 /// opaque.
@@ -65,13 +64,12 @@ std::vector<finding> find_unknown(std::vector<std::string> const& kernels,
                                   std::vector<std::string> const& variables,
                                   defined_names const& defined);
 
-// types.cpp: inputs whose types cannot be read
+/// unused-input: a warning for each archive of `inputs` that gave none of `modules`, which
+/// select_modules() selected of them.
+std::vector<finding> unused_archives(std::span<input const> inputs,
+                                     std::span<fatbin const> modules);
 
-/// unreadable-types, unchecked-types: of inputs whose types cannot be read before the link.
-void check_types(preflight_inputs const& inputs, preflight_request const& request,
-                 std::vector<finding>& findings);
-
-// symbols.cpp: functions
+// symbols.cpp: functions and variables
 
 /// Whether the CUDA driver defines the function (vprintf, malloc, cnpGetLastError, …).
 bool is_system_function(std::string_view name);
@@ -82,27 +80,10 @@ void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings);
 
-// duplicate_symbol.cpp
-
 /// duplicate-symbol: the modules `a` and `b` define `name`. `is_hook`: an input declares it, so
 /// neither definition is private.
 finding duplicate_symbol(std::string const& name, std::string const& a, std::string const& b,
                          bool is_hook);
-
-// check_function_types.cpp: their types
-
-/// signature-mismatch, uncertain-type, unchecked-types: all declarations and definitions of one
-/// name, weak or not, whatever the order of the inputs.
-void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
-
-// unpassed_arguments.cpp: their arguments
-
-/// unpassed-argument: calls of a weak definition leave out an argument that it does not use, so
-/// another definition that replaces it gets no value there. An error if that one reads it.
-void check_unpassed_arguments(preflight_inputs const& inputs, symbol_index const& symbols,
-                              preflight_request const& request, std::vector<finding>& findings);
-
-// variables.cpp: variables
 
 /// missing-variable.
 void check_variables(preflight_inputs const& inputs, symbol_index const& symbols,
@@ -112,6 +93,21 @@ void check_variable_types(symbol_index const& symbols, std::vector<finding>& fin
 /// constant-memory.
 void check_constant_memory(preflight_inputs const& inputs, preflight_request const& request,
                            std::vector<finding>& findings);
+
+// types.cpp: types of functions, and arguments
+
+/// unreadable-types, unchecked-types: of inputs whose types cannot be read before the link.
+void check_types(preflight_inputs const& inputs, preflight_request const& request,
+                 std::vector<finding>& findings);
+
+/// signature-mismatch, uncertain-type, unchecked-types: all declarations and definitions of one
+/// name, weak or not, whatever the order of the inputs.
+void check_function_types(symbol_index const& symbols, std::vector<finding>& findings);
+
+/// unpassed-argument: calls of a weak definition leave out an argument that it does not use, so
+/// another definition that replaces it gets no value there. An error if that one reads it.
+void check_unpassed_arguments(preflight_inputs const& inputs, symbol_index const& symbols,
+                              preflight_request const& request, std::vector<finding>& findings);
 
 // kernel_resources.cpp: kernels with the functions of other inputs that they call
 
@@ -146,12 +142,23 @@ finding weak_mismatch(std::string const& symbol, std::string const& a, std::stri
 void check_weak_code(preflight_inputs const& inputs, symbol_index const& symbols,
                      preflight_request const& request, std::vector<finding>& findings);
 
-// toolkits.cpp: versions
+// versions.cpp: versions of toolkits
 
 /// 13.0 for "13.0.88"; nothing for other text.
 std::optional<toolkit_version> parse_toolkit_version(std::string_view text) noexcept;
+/// The newest toolkit that fatlink was tested with.
+toolkit_version newest_known_toolkit() noexcept;
 /// target-too-new, toolkit-too-new, toolkit-major; nothing without `request.linker`.
 void check_toolkits(std::span<fatbin const> inputs, preflight_request const& request,
                     std::vector<finding>& findings);
+
+// double_arithmetic.cpp: findings that only `fatlink inspect` reports
+
+/// A warning (double-arithmetic) for each function that `module` defines for others, that takes or
+/// returns a float and no double, and whose PTX converts a float to double and computes with it;
+/// one for each name. PTX of more than 16 MiB, and PTX that fatlink cannot execute, is not
+/// searched, nor are LTO-IR and cubins, which do not show it.
+/// @throws format_error a PTX payload that does not decompress.
+std::vector<finding> find_double_arithmetic(fatbin const& module);
 
 }  // namespace fatlink::detail

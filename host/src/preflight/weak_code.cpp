@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "fatbin/ident.hpp"
-#include "preflight/finding_limit.hpp"
-#include "preflight/linked_entry.hpp"
-#include "preflight/symbol_index.hpp"
+#include "preflight/entries.hpp"
+#include "preflight/findings.hpp"
+#include "preflight/symbols.hpp"
 #include "ptx/ptx_code.hpp"
 #include "util/text/format.hpp"
 

@@ -3,27 +3,18 @@
 // All throw syntax_error.
 #pragma once
 
-#include <map>
-#include <string>
+#include <cstdint>
 #include <vector>
 
+#include "ptx/lexer.hpp"
 #include "ptx/syntax.hpp"
-#include "ptx/token_reader.hpp"
 
 namespace fatlink::ptx {
-
-class body_scopes;
 
 /// Reads `.align 4 .b8 name[12] = {…}, …;`: the declaration that follows the state space `space`,
 /// including its semicolon, and appends its variables.
 void parse_variables(token_reader& reader, space space, syntax::linkage linkage,
                      std::vector<syntax::variable>& variables);
-
-/// Reads one `.param` or `.reg` of a parameter list. `.ptr` attributes are accepted and ignored.
-syntax::variable parse_parameter(token_reader& reader);
-
-/// Reads the line `.file 1 "wild.cu", …` and records the file. Other forms are ignored.
-void parse_file(token_reader& reader, std::map<unsigned, std::string>& files);
 
 /// Reads the line `.loc 1 7 3, function_name …, inlined_at 1 11 9`. Returns an empty location if
 /// the column is 0: compilers write that at the start of every function, also without -lineinfo.
@@ -41,10 +32,6 @@ syntax::operand parse_constant(token_reader& reader);
 
 /// Reads `+4`, `-4`, `+4*2-4` or nothing, which is 0.
 std::int64_t parse_offset(token_reader& reader);
-
-/// Reads an operand; its names are looked up in `scopes`. Parentheses are a list in operands of
-/// calls, else a constant expression.
-syntax::operand parse_operand(token_reader& reader, body_scopes& scopes, bool is_call);
 
 /// Reads the body of `function`, from after its opening brace to after its closing brace. A
 /// statement that is malformed becomes function::error; the rest of the body is skipped.

@@ -1,15 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
+// The interface of a module: its functions and variables, with the accesses that show their types,
+// and as text. A name that the module has twice (an alias, or declared and defined) is listed once.
 #include "fatlink/ptx_interface.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "ptx/ptx_accesses.hpp"
-#include "ptx/ptx_aliases.hpp"
 #include "ptx/ptx_source.hpp"
-#include "ptx/ptx_variables.hpp"
 #include "util/limits.hpp"
+
+namespace fatlink {
+namespace {
+
+std::string alignment_of(unsigned align, with_alignment alignment)
+{
+  if (alignment == with_alignment::no || align == 0) return {};
+  std::string text = "align ";
+  return (text += std::to_string(align)) += ' ';
+}
+
+std::string dimension(std::uint64_t count)
+{
+  std::string text = "[";
+  return (text += std::to_string(count)) += ']';
+}
+
+std::string describe(ptx_parameter const& parameter, with_alignment alignment)
+{
+  auto const text = alignment_of(parameter.align, alignment) + parameter.type;
+  return parameter.count == 0 ? text : text + dimension(parameter.count);
+}
+
+/// "(b32, b64[2], ...)".
+std::string describe(std::vector<ptx_parameter> const& parameters, bool is_variadic,
+                     with_alignment alignment)
+{
+  std::string text = "(";
+  for (auto const& parameter : parameters) {
+    if (text.size() > 1) text += ", ";
+    text += describe(parameter, alignment);
+  }
+  if (is_variadic) text += text.size() > 1 ? ", ..." : "...";
+  return text + ")";
+}
+
+std::string dimension_of(ptx_variable const& variable)
+{
+  if (variable.is_unsized) return "[]";
+  return variable.count == 0 ? std::string{} : dimension(variable.count);
+}
+
+}  // namespace
+
+std::string to_string(ptx_function const& function, with_alignment alignment)
+{
+  if (function.is_untyped) return function.name + "(?)";
+  auto const result =
+      function.results.empty() ? "" : describe(function.results, false, alignment) + " ";
+  return result + function.name + describe(function.parameters, function.is_variadic, alignment);
+}
+
+std::string to_string(ptx_variable const& variable, with_alignment alignment)
+{
+  return (variable.is_managed ? "managed " : "") + variable.space + " " +
+         alignment_of(variable.align, alignment) + variable.type + " " + variable.name +
+         dimension_of(variable);
+}
+
+}  // namespace fatlink
+
+namespace fatlink::detail {
+namespace {
+
+/// `.alias name, target;`. The names are views of the PTX.
+struct function_alias {
+  std::string_view name = {};
+  std::string_view target = {};
+};
+
+/// Adds a definition for each alias of a function in `definitions`. Before each it calls `count`
+/// with the number of declarations that it adds.
+void define_aliases(std::vector<function_alias> const& aliases,
+                    std::vector<ptx_function>& definitions,
+                    std::function<void(std::size_t)> const& count)
+{
+  if (aliases.empty()) return;
+  std::map<std::string_view, std::size_t> functions;
+  for (std::size_t i = 0; i < definitions.size(); ++i) functions.emplace(definitions[i].name, i);
+  std::vector<ptx_function> others;
+  for (auto const& [name, target] : aliases)
+    if (auto const function = functions.find(target); function != functions.end()) {
+      auto const& definition = definitions[function->second];
+      count(1 + definition.results.size() + definition.parameters.size());
+      others.emplace_back(definition).name = name;
+    }
+  for (auto& other : others) definitions.push_back(std::move(other));
+}
+
+/// Removes the .extern declarations of what the module itself defines.
+void drop_defined(ptx_interface& interface)
+{
+  std::set<std::string_view> defined;
+  for (auto const* list : {&interface.definitions, &interface.weak})
+    for (auto const& function : *list) defined.insert(function.name);
+  for (auto const& variable : interface.variables) defined.insert(variable.name);
+  auto const is_defined = [&](auto const& symbol) { return defined.contains(symbol.name); };
+  std::erase_if(interface.hooks, is_defined);
+  std::erase_if(interface.external_variables, is_defined);
+}
+
+}  // namespace
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// PTX text as words for the interface reader, with errors that name the file and the line.
+// PTX text as words, with errors that name the file and the line, and the module-scope variables
+// that it declares. Source: PTX ISA 9.0, "Variables".
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "fatlink/ptx_interface.hpp"
 #include "ptx/lexer.hpp"
 
 namespace fatlink::detail {
@@ -59,5 +62,16 @@ class ptx_source {
   std::map<std::string_view, bool> mentions_;  ///< of the names that are watched
   unsigned line_ = 1;                          ///< of the word that next() returned last
 };
+
+/// Reads `(.managed)` or `(.unified(1, 2))`; returns whether it contains .managed.
+/// @throws file_error damaged text.
+bool read_attribute(ptx_source& source);
+
+/// Reads the variables of one declaration, from after its state space (`space`, without the dot) up
+/// to and including its ";". Linkage is set by the caller. @throws file_error damaged text.
+std::vector<ptx_variable> read_variables(ptx_source& source, std::string_view space);
+
+/// Bytes of `variable` as far as its type's name tells: 0 where it does not, and of `[]`.
+std::uint64_t bytes_of(ptx_variable const& variable);
 
 }  // namespace fatlink::detail

@@ -1,17 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parsed PTX module. Names within functions are resolved; instructions are still words.
-// Values own their strings, except those of instructions, which point into module::text.
+// A parsed PTX module, with the fundamental types and state spaces. Names within functions are
+// resolved; instructions are still words. Values own their strings, except those of instructions,
+// which point into module::text. Source: PTX ISA 9.0, "State Spaces, Types, and Variables".
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ptx/types.hpp"
+#include "ptx/syntax.hpp"
+
+
+namespace fatlink::ptx {
+
+enum class type : std::uint8_t {
+  pred,
+  b128,
+  b8,
+  b16,
+  b32,
+  b64,
+  u8,
+  u16,
+  u32,
+  u64,
+  s8,
+  s16,
+  s32,
+  s64,
+  f16,
+  f16x2,
+  bf16,
+  bf16x2,
+  f32,
+  f64,
+  f32x2,
+};
+
+/// "f32" → type::f32; nullopt for any other word.
+std::optional<type> parse_type(std::string_view word) noexcept;
+/// Size in bytes; 0 for pred.
+unsigned size_of(type type) noexcept;
+bool is_signed(type type) noexcept;
+/// f16 to f64, including packed types.
+bool is_float(type type) noexcept;
+/// u8 to s64, and the untyped b8 to b64, not b128.
+bool is_integer(type type) noexcept;
+
+enum class space : std::uint8_t { generic, global, constant, shared, local, param };
+
+/// "global" → space::global, "const" → space::constant; nullopt for any other word.
+std::optional<space> parse_space(std::string_view word) noexcept;
+
+}  // namespace fatlink::ptx
 
 namespace fatlink::ptx::syntax {
 

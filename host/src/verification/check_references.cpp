@@ -8,7 +8,7 @@
 
 #include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
-#include "preflight/finding_limit.hpp"
+#include "preflight/findings.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "verification/plan_reference.hpp"

@@ -13,6 +13,7 @@
 #include "util/text/format.hpp"
 #include "verification/npy.hpp"
 
+
 namespace fatlink::detail {
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The map of the device's 64-bit address space. Generic addresses are these; each window but the
 // last is k_window_size bytes.
-//
+// //
 //   0x0000_1000_0000_0000  shared memory of the block, from offset 0; that of the cluster's block
 //                          of rank r from offset (r + 1) << 24
 //   0x0000_2000_0000_0000  local memory of the thread
@@ -32,6 +32,12 @@ constexpr std::uint64_t address_in_cluster(std::uint64_t address, std::uint64_t 
 {
   constexpr auto k_offset = (std::uint64_t{1} << k_rank_at) - 1;
   return (address & ~(k_window_size - 1)) | (rank + 1) << k_rank_at | (address & k_offset);
+}
+
+/// The smallest multiple of `alignment` that is not below `offset`.
+constexpr std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) noexcept
+{
+  return (offset + alignment - 1) / alignment * alignment;
 }
 
 }  // namespace fatlink::interpreter

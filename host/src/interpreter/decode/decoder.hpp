@@ -3,12 +3,12 @@
 // before anything runs.
 #pragma once
 
-#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -18,9 +18,7 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/decode/operation.hpp"
-#include "interpreter/decode/reach.hpp"
 #include "ptx/syntax.hpp"
-#include "ptx/types.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::interpreter {
@@ -189,39 +187,28 @@ decode_table const& instruction_table();
 // The families, each in the source file of its name in instructions/.
 void add_integer(decode_table& table);
 void add_bits(decode_table& table);
-void add_logic(decode_table& table);
 void add_float(decode_table& table);
 void add_approximate(decode_table& table);
 void add_convert(decode_table& table);
 void add_compare(decode_table& table);
-void add_select(decode_table& table);
 void add_move(decode_table& table);
+void add_video(decode_table& table);
 void add_access(decode_table& table);
-void add_cache(decode_table& table);
-void add_stack(decode_table& table);
-void add_cluster_addresses(decode_table& table);
-void add_copies(decode_table& table);
+void add_addresses(decode_table& table);
+void add_atomic(decode_table& table);
 void add_mbarrier(decode_table& table);
-void add_matrix_moves(decode_table& table);
+void add_copies(decode_table& table);
+void add_texture_fetches(decode_table& table);
+void add_texture_queries(decode_table& table);
+void add_surfaces(decode_table& table);
 void add_mma(decode_table& table);
 void add_wmma(decode_table& table);
-void add_address(decode_table& table);
-void add_atomic(decode_table& table);
+void add_matrix_moves(decode_table& table);
 void add_control(decode_table& table);
 void add_calls(decode_table& table);
 void add_barrier(decode_table& table);
-void add_shuffle(decode_table& table);
-void add_vote(decode_table& table);
-void add_bit_masks(decode_table& table);
+void add_collective(decode_table& table);
 void add_hints(decode_table& table);
-void add_spaces(decode_table& table);
-void add_float_signs(decode_table& table);
-void add_video(decode_table& table);
-void add_simd_video(decode_table& table);
-void add_texture_fetches(decode_table& table);
-void add_texture_gathers(decode_table& table);
-void add_texture_queries(decode_table& table);
-void add_surfaces(decode_table& table);
 
 /// The names of all special registers, "%tid.x".
 std::vector<std::string> special_registers();
@@ -240,10 +227,6 @@ void emit_frame_access(decoding& d, bool is_store, type type, operand_offset reg
 void emit_predicate_access(decoding& d, bool is_store, std::uint32_t predicate, slot place);
 /// Adds an operation that returns, after the last instruction of a body.
 void emit_return(decoding& d);
-
-// The integer family decodes add, sub, … and calls these for floating-point types.
-void decode_float_arithmetic(decoding& d, std::string_view name, type type);
-void decode_half_arithmetic(decoding& d, std::string_view name, type type);
 
 /// Calls make<T>() with the C++ integer type of `type`; b16 to b64 are unsigned.
 template <typename Make>
@@ -284,6 +267,19 @@ handler for_bits(decoding const& d, unsigned width, Make const& make)
     default:
       d.refuse();
   }
+}
+
+// Names of features that the reference device does not support, for messages.
+
+/// The unsupported feature that the instruction `name` ("tex") belongs to; null if unknown.
+char const* unsupported_feature(std::string_view name) noexcept;
+
+/// All instructions that belong to an unsupported feature, with the feature.
+std::span<std::pair<std::string_view, char const*> const> unsupported_instructions() noexcept;
+
+inline std::string unsupported(std::string_view feature)
+{
+  return "the reference device does not support " + std::string(feature);
 }
 
 }  // namespace fatlink::interpreter

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of threads (CTA): its warps, shared memory and barriers. The warps run in turns. A host
-// thread runs a block until it ends, waits for other blocks, or has run for long.
+// The blocks of a launch. A block of threads (CTA) has its warps, shared memory and barriers. The
+// warps run in turns. A host thread runs a block until it ends, waits for other blocks, or has run
+// for long. The blocks of a cluster run on one host thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -15,12 +18,99 @@
 #include <vector>
 
 #include "interpreter/decode/operation.hpp"
-#include "interpreter/execution/launch_activity.hpp"
+#include "interpreter/execution/block.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
-#include "interpreter/execution/written_bytes.hpp"
 
 namespace fatlink::interpreter {
+
+/// Tells when no thread of a launch can run on: when every block that has started and not ended has
+/// looked at all that it waits for since any of them did more than wait.
+/// Threads: safe.
+class launch_activity {
+ public:
+  /// `blocks` blocks are about to start.
+  void add(std::uint64_t blocks) noexcept
+  {
+    live_ += blocks;
+    change();
+  }
+  /// `blocks` blocks have ended, or do not start after all.
+  void remove(std::uint64_t blocks) noexcept
+  {
+    change();
+    live_ -= blocks;
+  }
+  /// A block did, or is about to do, more than wait: others may find what they wait for.
+  void change() noexcept
+  {
+    auto state = state_.load();
+    while (!state_.compare_exchange_weak(state, next_epoch(state))) {
+    }
+  }
+  /// Differs after each change.
+  [[nodiscard]] std::uint32_t epoch() const noexcept { return epoch_of(state_); }
+  /// A block did nothing but wait since `epoch`. To be called once for each block and epoch.
+  void confirm(std::uint32_t epoch) noexcept
+  {
+    auto state = state_.load();
+    while (epoch_of(state) == epoch && !state_.compare_exchange_weak(state, state + 1)) {
+    }
+  }
+  [[nodiscard]] bool is_idle() const noexcept
+  {
+    return static_cast<std::uint32_t>(state_.load()) == live_;
+  }
+
+ private:
+  static constexpr std::uint32_t epoch_of(std::uint64_t state) noexcept
+  {
+    return static_cast<std::uint32_t>(state >> 32U);
+  }
+  /// Without confirmations.
+  static constexpr std::uint64_t next_epoch(std::uint64_t state) noexcept
+  {
+    return (std::uint64_t{epoch_of(state)} + 1) << 32U;
+  }
+
+  std::atomic<std::uint64_t> live_ = 0;   ///< blocks that have started and not ended
+  std::atomic<std::uint64_t> state_ = 0;  ///< the epoch, then 32 bits: blocks that confirmed it
+};
+
+/// Which bytes of a block's shared memory have been written, for the check of uninitialised reads.
+/// Threads: one at a time.
+class written_bytes {
+ public:
+  /// Those from `initialized` on count as written, of `size`.
+  void reset(std::uint64_t size, std::uint64_t initialized)
+  {
+    bits_.assign(size, false);
+    add(initialized, size - initialized);
+  }
+  /// The bytes [offset, offset + size) are in the memory.
+  void add(std::uint64_t offset, std::uint64_t size) noexcept
+  {
+    std::fill_n(at(offset), size, true);
+  }
+  /// The first byte of [offset, offset + size), which is in the memory, that nothing has written.
+  [[nodiscard]] std::optional<std::uint64_t> first_missing(std::uint64_t offset,
+                                                           std::uint64_t size) noexcept
+  {
+    auto const begin = at(offset);
+    auto const end = begin + static_cast<std::ptrdiff_t>(size);
+    auto const missing = std::find(begin, end, false);
+    if (missing == end) return std::nullopt;
+    return offset + static_cast<std::uint64_t>(missing - begin);
+  }
+
+ private:
+  std::vector<bool>::iterator at(std::uint64_t offset) noexcept
+  {
+    return bits_.begin() + static_cast<std::ptrdiff_t>(offset);
+  }
+
+  std::vector<bool> bits_;
+};
 
 class cluster;
 class device_heap;
@@ -136,7 +226,7 @@ class block {
   [[nodiscard]] dimensions thread(unsigned warp_index, unsigned lane) const noexcept;
   [[nodiscard]] std::size_t warp_count() const noexcept { return warps_.size(); }
   [[nodiscard]] std::uint64_t executed() const noexcept;
-  /// Whether no thread of the launch can run on, unless by itself (launch_activity.hpp).
+  /// Whether no thread of the launch can run on, unless by itself (launch_activity).
   [[nodiscard]] bool launch_is_idle() const noexcept { return launch_is_idle_; }
 
   // For messages.
@@ -182,5 +272,54 @@ class block {
 /// instructions executed, counted for each thread. @throws failure: that of the lowest-numbered
 /// failed block.
 std::uint64_t run_blocks(launch_state const& launch);
+
+// A cluster of blocks: they run at the same time, on one thread of the host, and may access each
+// other's shared memory. Without a stated size a cluster has one block.
+
+/// Bytes of shared memory of a block.
+struct shared_place {
+  block* owner = nullptr;  ///< null: there is none
+  std::uint64_t offset = 0;
+};
+
+class cluster {
+ public:
+  explicit cluster(launch_state const& launch);
+  /// Starts cluster number `index` of the grid, x fastest.
+  void start(std::uint64_t index);
+  /// Runs until all blocks end or wait, or have run for long. @throws failure, stopped.
+  block_state step();
+
+  [[nodiscard]] std::uint64_t executed() const noexcept;
+  /// The number of the block that runs, or ran last, in the grid.
+  [[nodiscard]] std::uint64_t running_block() const noexcept { return running_block_; }
+  /// The place of `size` bytes at `offset` in shared memory of a block, where the offset states
+  /// the rank of the block (address_space.hpp).
+  [[nodiscard]] shared_place place(std::uint64_t offset, std::uint64_t size) noexcept;
+
+ private:
+  bool release_barrier();
+
+  launch_state const& launch_;
+  std::vector<std::unique_ptr<block>> blocks_;  ///< by rank
+  std::vector<block_state> states_;
+  std::uint64_t running_block_ = 0;
+};
+
+// Addresses and indices in messages.
+
+inline std::string hexadecimal(std::uint64_t value)
+{
+  char text[2 + 16 + 1];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+inline std::string triple(dimensions const& index)
+{
+  std::string text(1, '(');
+  text.append(std::to_string(index.x)).append(1, ',').append(std::to_string(index.y));
+  return text.append(1, ',').append(std::to_string(index.z)).append(1, ')');
+}
 
 }  // namespace fatlink::interpreter

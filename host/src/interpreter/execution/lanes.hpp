@@ -28,6 +28,10 @@ void store(std::byte* lanes, unsigned lane, T value) noexcept
   std::memcpy(lanes + lane * sizeof(T), &value, sizeof(T));
 }
 
+/// The handler of instructions that change nothing on this device: hints, and waits for what is
+/// complete already.
+inline void do_nothing(warp&, operation const&, lane_mask) {}
+
 template <typename Body>
 [[gnu::always_inline]] inline void each_lane(lane_mask mask, Body const& body)
 {

@@ -1,11 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages on what threads wait for.
+// Threads that wait. The turns of a warp: how long a group runs before others do, what waiting
+// costs of the instruction budget, and the message when the budget is exhausted. Messages on
+// deadlocks.
+#include <algorithm>
 #include <bit>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
 
-#include "interpreter/execution/describe.hpp"
+#include "interpreter/execution/block.hpp"
+#include "interpreter/execution/warp.hpp"
+#include "util/process/cancel_check.hpp"
 
 namespace fatlink::interpreter {
 namespace {
+
+constexpr std::uint32_t k_poll_turn = 128;         // operations of a group that polls
+constexpr std::uint32_t k_operations_a_poll = 64;  // a loop that waits has at most so many
+// Idle turns that exhaust the budget, once every thread of the launch waits. A group that sleeps or
+// reads a clock may stop waiting by itself, and so may one whose registers change: it may count.
+constexpr unsigned k_idle_turns_shift = 10;
+constexpr unsigned k_timed_turns_shift = 17;
+
+}  // namespace
+
+void warp::begin_turn() noexcept
+{
+  turn_is_over_ = false;
+  yields_ = false;
+  reads_clock_ = false;
+  repeats_ = false;
+  polls_ = 0;
+  turn_begin_ = running_.is_polling ? std::min(k_poll_turn, turn_length_) : turn_length_;
+  turn_ = turn_begin_;
+}
+
+std::uint64_t warp::charge_of(std::uint64_t spent, bool is_idle) const noexcept
+{
+  auto const may_end_itself = yields_ || reads_clock_;
+  if (!is_idle || (!may_end_itself && !repeats_)) return spent;
+  auto const shift = may_end_itself ? k_timed_turns_shift : k_idle_turns_shift;
+  return std::max<std::uint64_t>(turn_length_, launch_->budget >> shift);
+}
+
+/// The registers and the local memory of the running group; 0: too much to compare.
+std::uint64_t warp::state_digest() const noexcept
+{
+  constexpr std::size_t k_max_bytes = std::size_t{1} << 16;
+  std::size_t bytes = 0;
+  std::uint64_t digest = running_.lanes;
+  auto const add = [&](void const* data, std::size_t size) {
+    bytes += size;
+    if (bytes > k_max_bytes) return;
+    std::string_view const text(static_cast<char const*>(data), size);
+    digest = (digest ^ std::hash<std::string_view>{}(text)) * 0x9E3779B97F4A7C15U;
+  };
+  for (auto const* frame = running_.frame; frame != nullptr; frame = frame->caller) {
+    add(frame->registers.data(), frame->registers.size() * sizeof(std::uint64_t));
+    add(frame->predicates.data(), frame->predicates.size() * sizeof(std::uint32_t));
+    add(frame->local.data(), frame->local.size());
+  }
+  return bytes > k_max_bytes ? 0 : std::max<std::uint64_t>(digest, 1);
+}
+
+void warp::compare_state(poll_record& entry) noexcept
+{
+  auto const state = state_digest();
+  repeats_ |= state != 0 && state == entry.state;
+  entry.state = state;
+}
+
+void warp::end_turn()
+{
+  auto const spent = turn_begin_ - turn_;
+  has_polled_ = yields_ || std::uint64_t{polls_} * k_operations_a_poll >= spent;
+  issued_ += charge_of(spent, has_polled_ && block_->launch_is_idle());
+  issued_ += std::exchange(charged_, 0);
+  running_.is_polling = has_polled_;
+  turn_is_over_ = true;
+  rotate_ = true;
+  if (launch_->stop) throw stopped{};
+  detail::throw_if_cancelled(stage::device);
+  if (launch_->budget == 0 || issued_ < launch_->budget || running_.lanes == 0) return;
+  auto const& operations = running_.frame->code->operations;
+  fail(fault::endless,
+       "is still running after " + std::to_string(launch_->budget) + " instructions" +
+           reason_of_waiting(),
+       static_cast<unsigned>(std::countr_zero(running_.lanes)),
+       operations[std::min<std::size_t>(running_.pc, operations.size() - 1)]);
+}
+
+/// For a group that waited in its last turn; otherwise empty.
+std::string warp::reason_of_waiting() const
+{
+  if (!has_polled_) return {};
+  std::string reason;
+  if (last_poll_ != nullptr && polls_ != 0)
+    reason = ", which waiting counts as: it waits for another value at " +
+             block_->address_text(last_poll_->digest.place);
+  else
+    reason = ", which waiting counts as: it sleeps again and again";
+  if (block_->launch_is_idle()) reason += ", and every thread that has started waits";
+  return reason + block_->other_waits(*this, nullptr);
+}
+
+namespace {
+
+// Messages on what threads wait for.
 
 constexpr unsigned k_named_groups = 4;  // named in a message
 

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "interpreter/decode/alignment.hpp"
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/block.hpp"
 
 namespace fatlink::interpreter {
@@ -284,6 +284,121 @@ bool warp::converged(lane_mask members, lane_mask arrived, operation const& op)
 void warp::record_warp_sync() noexcept
 {
   last_sync = ++block_->clock;
+}
+
+namespace {
+
+// Copies of cp.async.
+
+// Of a thread that never waits: what exceeds them is copied at once.
+constexpr std::size_t k_max_copies = 4096;
+constexpr std::size_t k_max_groups = 1024;
+
+void perform(std::vector<pending_copy>& copies)
+{
+  for (auto const& copy : copies) {
+    std::byte bytes[16] = {};
+    std::memcpy(bytes, copy.source, copy.available);
+    std::memcpy(copy.target, bytes, copy.size);
+  }
+  copies.clear();
+}
+
+}  // namespace
+
+void pending_copies::clear()
+{
+  if (is_used_) lanes_ = {};
+  is_used_ = false;
+}
+
+void pending_copies::add(unsigned lane, pending_copy const& copy)
+{
+  is_used_ = true;
+  auto& open = lanes_[lane].open;
+  if (open.size() == k_max_copies) perform(open);
+  open.push_back(copy);
+}
+
+void pending_copies::complete_first(lane_copies& copies)
+{
+  copies.committed_copies -= copies.committed.front().size();
+  perform(copies.committed.front());
+  copies.committed.pop_front();
+}
+
+void pending_copies::commit(unsigned lane)
+{
+  is_used_ = true;
+  auto& copies = lanes_[lane];
+  copies.committed_copies += copies.open.size();
+  copies.committed.push_back(std::move(copies.open));
+  copies.open.clear();
+  complete(lane, k_max_groups);
+  while (copies.committed_copies > k_max_copies) complete_first(copies);
+}
+
+void pending_copies::complete(unsigned lane, std::uint64_t allowed)
+{
+  auto& copies = lanes_[lane];
+  while (copies.committed.size() > allowed) complete_first(copies);
+}
+
+void pending_copies::complete_all(unsigned lane)
+{
+  complete(lane, 0);
+  perform(lanes_[lane].open);
+}
+
+// The memory of alloca.
+
+void thread_stacks::clear()
+{
+  if (is_used_) lanes_ = {};
+  is_used_ = false;
+}
+
+std::optional<std::uint32_t> thread_stacks::allocate(unsigned lane, unsigned depth,
+                                                     std::uint64_t bytes, std::uint64_t alignment)
+{
+  auto& stack = lanes_[lane];
+  if (bytes > k_max_bytes || alignment > k_max_bytes) return {};
+  auto const begin = aligned(stack.top, alignment);
+  auto const end = begin + bytes;
+  if (end > k_base + k_max_bytes) return {};
+  is_used_ = true;
+  if (stack.marks.empty() || stack.marks.back().depth < depth)
+    stack.marks.push_back({depth, stack.top});
+  stack.top = static_cast<std::uint32_t>(end);
+  stack.bytes.resize(std::max<std::size_t>(stack.bytes.size(), end - k_base));
+  return static_cast<std::uint32_t>(begin);
+}
+
+void thread_stacks::release(lane_mask lanes, unsigned depth)
+{
+  if (!is_used_) return;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    auto& stack = lanes_[static_cast<unsigned>(std::countr_zero(lanes))];
+    while (!stack.marks.empty() && stack.marks.back().depth >= depth) {
+      stack.top = stack.marks.back().top;
+      stack.marks.pop_back();
+    }
+  }
+}
+
+bool thread_stacks::restore(unsigned lane, std::uint64_t top)
+{
+  auto& stack = lanes_[lane];
+  if (top < k_base || top > stack.top) return false;
+  stack.top = static_cast<std::uint32_t>(top);
+  return true;
+}
+
+std::byte* thread_stacks::place(unsigned lane, std::uint64_t offset, std::uint64_t size) noexcept
+{
+  auto& stack = lanes_[lane];
+  if (offset < k_base || offset > stack.top || size > stack.top - offset) return nullptr;
+  return stack.bytes.data() + (offset - k_base);
 }
 
 }  // namespace fatlink::interpreter

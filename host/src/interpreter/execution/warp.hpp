@@ -10,19 +10,92 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
-#include "interpreter/execution/pending_copies.hpp"
 #include "interpreter/execution/races.hpp"
-#include "interpreter/execution/thread_stacks.hpp"
+#include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {
+
+// The copies of cp.async that threads of a warp have started. A copy takes place as late as PTX
+// allows, when its thread waits for it: a missing wait shows as missing data.
+
+/// Copies `available` bytes to `target`, and zeros up to `size`; at most 16.
+struct pending_copy {
+  std::byte* target = nullptr;
+  std::byte const* source = nullptr;
+  std::uint8_t size = 0;
+  std::uint8_t available = 0;
+};
+
+class pending_copies {
+ public:
+  void clear();  ///< forgets all copies
+  void add(unsigned lane, pending_copy const& copy);
+  /// Ends the group to which add() adds.
+  void commit(unsigned lane);
+  /// Completes all groups of `lane` but the `allowed` last ones.
+  void complete(unsigned lane, std::uint64_t allowed);
+  /// Completes all copies of `lane`, committed or not.
+  void complete_all(unsigned lane);
+
+ private:
+  using copy_group = std::vector<pending_copy>;
+  struct lane_copies {
+    copy_group open;
+    std::deque<copy_group> committed;
+    std::size_t committed_copies = 0;  ///< of all groups
+  };
+
+  static void complete_first(lane_copies& copies);
+
+  std::array<lane_copies, k_lanes> lanes_;
+  bool is_used_ = false;
+};
+
+/// The memory of alloca, for the threads of a warp. A function's memory is released at its return.
+class thread_stacks {
+ public:
+  /// Offsets in the local window begin here, above those of variables.
+  static constexpr std::uint32_t k_base = 1U << 20;
+  static constexpr std::uint32_t k_max_bytes = 512U * 1024U;  ///< of a thread
+
+  void clear();  ///< releases all memory
+  /// Allocates memory of a function that is called in depth `depth`. Returns its offset in the
+  /// local window; nothing if the thread's stack is full. `alignment` is a power of two.
+  std::optional<std::uint32_t> allocate(unsigned lane, unsigned depth, std::uint64_t bytes,
+                                        std::uint64_t alignment);
+  /// Releases what functions in depth `depth` or deeper have allocated.
+  void release(lane_mask lanes, unsigned depth);
+  /// The end of the memory that is allocated.
+  [[nodiscard]] std::uint32_t top(unsigned lane) const noexcept { return lanes_[lane].top; }
+  /// Sets the end to an earlier one. False: it is not an earlier one.
+  bool restore(unsigned lane, std::uint64_t top);
+  /// The host address of `size` bytes at `offset`; null if they are not allocated.
+  [[nodiscard]] std::byte* place(unsigned lane, std::uint64_t offset, std::uint64_t size) noexcept;
+
+ private:
+  struct mark {
+    unsigned depth = 0;
+    std::uint32_t top = 0;  ///< before the first allocation of the function
+  };
+  struct lane_stack {
+    std::uint32_t top = k_base;
+    std::vector<std::byte> bytes;
+    std::vector<mark> marks;
+  };
+
+  std::array<lane_stack, k_lanes> lanes_;
+  bool is_used_ = false;
+};
 
 class block;
 struct launch_state;
@@ -82,6 +155,9 @@ struct poll_record {
   poll_digest digest = {};
   std::uint64_t state = 0;  ///< of the group then, see warp::state_digest(); 0: not known
 };
+
+/// Bytes of a text that device code prints, of a conversion and of a call: as CUDA's buffer.
+constexpr std::size_t k_max_text = std::size_t{1} << 20;
 
 class warp {
  public:
@@ -201,7 +277,7 @@ class warp {
   [[nodiscard]] memory_span local_span_at(std::uint64_t address) const noexcept;
   /// Whether accesses are checked one by one: for races, or reads of uninitialised memory.
   [[nodiscard]] bool checks_accesses() const noexcept { return checks_accesses_; }
-  /// The text at a generic address, up to its NUL.
+  /// The text at a generic address, up to its NUL or k_max_text.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
   /// @throws failure that names the kernel, the thread and the instruction.
   [[noreturn]] void fail(fault kind, std::string const& reason, unsigned lane, operation const& op,

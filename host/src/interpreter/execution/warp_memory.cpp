@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Resolves the addresses of threads, and reports those that are not valid.
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/cluster.hpp"
-#include "interpreter/execution/describe.hpp"
-#include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/races.hpp"
 #include "interpreter/execution/warp.hpp"
 

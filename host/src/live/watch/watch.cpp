@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+// Watches the files of a live module or live plan, and hands out each version of them once.
 #include "fatlink/watch.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/input.hpp"
+#include "input/find_sidecar.hpp"
 #include "live/background_thread.hpp"
 #include "live/watch/file_watch.hpp"
 #include "live/watch/stable_reader.hpp"
-#include "live/watch/version_identity.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -45,6 +50,24 @@ clock::time_point add(clock::time_point begin, std::chrono::milliseconds time)
   return time < most ? begin + time : clock::time_point::max();
 }
 
+std::vector<digest256> digests_of(std::vector<input> const& files)
+{
+  std::vector<digest256> digests;
+  for (auto const& file : files) digests.push_back(file.digest());
+  return digests;
+}
+
+/// The texts of the sidecars; empty where there is none.
+std::vector<std::string> sidecars_of(std::vector<input> const& files)
+{
+  std::vector<std::string> texts;
+  for (auto const& file : files) {
+    auto const sidecar = detail::sidecar_of(file);
+    texts.push_back(sidecar ? sidecar->text() : std::string());
+  }
+  return texts;
+}
+
 /// The files with those that may be their sidecars.
 std::vector<std::filesystem::path> add_sidecars(std::vector<std::filesystem::path> const& files)
 {
@@ -60,10 +83,21 @@ std::vector<std::filesystem::path> add_sidecars(std::vector<std::filesystem::pat
 }  // namespace
 
 struct input_watch::state {
+  /// What tells one version of watched files from another.
+  struct version_identity {
+    std::vector<digest256> digests = {};
+    std::optional<std::vector<std::string>> sidecars = {};  ///< nothing: any
+
+    [[nodiscard]] bool is(std::vector<input> const& files) const
+    {
+      return digests == digests_of(files) && (!sidecars || *sidecars == sidecars_of(files));
+    }
+  };
+
   state(std::vector<std::filesystem::path> paths, watch_options const& options)
       : files(options.use_inotify),
         reader(std::move(paths), options.limit),
-        current(options.known, detail::version_identity::sidecars::any)
+        current{digests_of(options.known)}
   {
     files.add(add_sidecars(reader.files()));
     reader.note_change();
@@ -85,18 +119,14 @@ struct input_watch::state {
 
   std::vector<input> publish(detail::stable_reader::version version)
   {
-    current = {version, detail::version_identity::sidecars::these};
-    sidecars.clear();
-    for (auto const& file : version) {
-      auto const sidecar = detail::sidecar_of(file);
-      sidecars.push_back(sidecar ? sidecar->text() : std::string());
-    }
+    sidecars = sidecars_of(version);
+    current = {digests_of(version), sidecars};
     return version;
   }
 
   detail::file_watch files;
   detail::stable_reader reader;
-  detail::version_identity current;  ///< of the version that was returned last
+  version_identity current;  ///< of the version that was returned last
   std::vector<std::string> sidecars = {};
 };
 

@@ -2,19 +2,173 @@
 #include "util/files/output_file.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "util/files/temporary_name.hpp"
-#include "util/files/unnamed_file.hpp"
-#include "util/files/write_all.hpp"
+#include "util/process/environment.hpp"
 #include "util/text/format.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+/// Whether a write that failed with errno is to be tried again.
+bool can_retry(int file) noexcept
+{
+  if (errno == EINTR) return true;
+  if (errno != EAGAIN) return false;
+  pollfd room{.fd = file, .events = POLLOUT, .revents = 0};
+  return ::poll(&room, 1, -1) > 0 || errno == EINTR;
+}
+
+}  // namespace
+
+bool write_all(int file, bytes_view bytes) noexcept
+{
+  while (!bytes.empty()) {
+    auto const written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && can_retry(file)) continue;
+    if (written == 0) errno = EIO;
+    if (written <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+int avoid_standard_streams(int opened) noexcept
+{
+  if (opened < 0 || opened > STDERR_FILENO) return opened;
+  auto const above = ::fcntl(opened, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  auto const code = errno;
+  ::close(opened);
+  errno = code;
+  return above;
+}
+
+namespace {
+
+/// The process's umask; -1: unknown. umask(2) is not used: it can only query by changing the mask
+/// of all threads.
+int read_umask()
+{
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    unsigned mask = 0;
+    if (std::sscanf(line.c_str(), "Umask: %o", &mask) == 1) return static_cast<int>(mask);
+  }
+  return -1;
+}
+
+/// Some kernels ignore the umask for unnamed files. False if the umask is unknown. Reads the umask
+/// only if no bit is missing, because reading it is the slowest step here.
+bool apply_umask(int file)
+{
+  constexpr mode_t k_all = 0666;
+  struct stat status {};
+  if (::fstat(file, &status) == 0 && (status.st_mode & k_all) != k_all) return true;
+  auto const mask = read_umask();
+  return mask >= 0 && ::fchmod(file, 0666U & ~static_cast<unsigned>(mask)) == 0;
+}
+
+/// A descriptor of a new unnamed file in `folder`, open for reading and writing; linkat on
+/// /proc/self/fd can name it. -1 sets errno; some file systems have no unnamed files.
+int open_unnamed(std::filesystem::path const& folder)
+{
+  auto const file =
+      avoid_standard_streams(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+  if (file < 0) return -1;
+  auto const can_be_named = ::access("/proc/self/fd", X_OK) == 0;
+  if (can_be_named && apply_umask(file)) return file;
+  ::close(file);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+}  // namespace
+
+std::filesystem::path scratch_folder()
+{
+  auto folder = environment("TMPDIR");
+  return folder.empty() ? "/tmp" : folder;
+}
+
+int open_scratch(std::filesystem::path const& folder)
+{
+  if (auto const file =
+          avoid_standard_streams(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+      file >= 0)
+    return file;
+  temporary_name const name(AT_FDCWD, add_random((folder / "fatlink").string()));
+  auto const file =
+      avoid_standard_streams(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (file >= 0) name.remove();
+  return file;
+}
+
+namespace {
+
+/// What the handler needs, without a lock: it takes a slot by exchanging it with null.
+std::array<std::atomic<temporary_name const*>, 64> slots{};
+
+int register_name(temporary_name const* name)
+{
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    temporary_name const* empty = nullptr;
+    if (slots[i].compare_exchange_strong(empty, name)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::string add_random(std::string const& path)
+{
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random)
+    random = static_cast<std::uint64_t>(::getpid()) << 32U | static_cast<unsigned>(::clock());
+  return detail::format("{}.{:016x}", path, random);
+}
+
+temporary_name::temporary_name(int folder, std::string path)
+    : folder_(folder), path_(std::move(path))
+{
+  slot_ = register_name(this);
+}
+
+temporary_name::~temporary_name()
+{
+  if (slot_ < 0) return;
+  if (slots[static_cast<std::size_t>(slot_)].exchange(nullptr) != nullptr) return;
+  for (;;) ::pause();  // the handler has the name, and the process is about to end
+}
+
+void temporary_name::remove() const noexcept
+{
+  auto const code = errno;
+  ::unlinkat(folder_, path_.c_str(), 0);
+  errno = code;
+}
+
+void remove_temporaries() noexcept
+{
+  for (auto& slot : slots)
+    if (auto const* name = slot.exchange(nullptr); name != nullptr) name->remove();
+}
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {

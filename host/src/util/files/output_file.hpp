@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that appears at its path only by commit(), complete: it is written without a name, where
-// the file system has such files (O_TMPFILE), else beside the path under a temporary name. A device
-// or FIFO is written directly. A symbolic link stays: the file that it leads to is replaced, or
-// created. The process's umask is read, never changed. Threads: none.
+// Writes files: to descriptors; to files without a name, which disappear with their last
+// descriptor; under temporary names, which a signal handler can remove before the process ends; and
+// output files.
+//
+// An output file appears at its path only by commit(), complete: it is written without a name,
+// where the file system has such files (O_TMPFILE), else beside the path under a temporary name. A
+// device or FIFO is written directly. A symbolic link stays: the file that it leads to is replaced,
+// or created. The process's umask is read, never changed.
+//
+// Threads: temporary names any, and remove_temporaries() is async-signal-safe; otherwise no shared
+// state.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +18,52 @@
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
+
+namespace fatlink::detail {
+
+/// Writes all of `bytes`; continues after interrupted and short writes, and waits if the descriptor
+/// is non-blocking and full. Returns false and sets errno at the first write that fails.
+bool write_all(int file, bytes_view bytes) noexcept;
+
+/// `opened`, or, if that is 0, 1 or 2, a copy with a higher number, which replaces it: in a process
+/// with closed standard streams, the file would receive what other code prints. -1 sets errno.
+int avoid_standard_streams(int opened) noexcept;
+
+/// $TMPDIR, else /tmp; it need not exist.
+std::filesystem::path scratch_folder();
+
+/// As above, for temporary data: if the file system of `folder` has no unnamed files, creates a
+/// file and removes its name immediately. -1 sets errno.
+int open_scratch(std::filesystem::path const& folder);
+
+/// Registers a name while it lives. Neither creates nor removes the file.
+class temporary_name {
+ public:
+  /// `path` is relative to the open `folder` (AT_FDCWD: the working folder). Construct it before
+  /// the file is created.
+  temporary_name(int folder, std::string path);
+  ~temporary_name();
+  temporary_name(temporary_name const&) = delete;
+  temporary_name& operator=(temporary_name const&) = delete;
+
+  [[nodiscard]] std::string const& path() const noexcept { return path_; }
+  [[nodiscard]] char const* c_str() const noexcept { return path_.c_str(); }
+  void remove() const noexcept;  ///< deletes the file, keeping errno
+
+ private:
+  int folder_;
+  std::string path_;
+  int slot_ = -1;  ///< -1: no slot was free, so handlers do not know the name
+};
+
+/// `path` with 16 random hexadecimal digits after a dot.
+std::string add_random(std::string const& path);
+
+/// Deletes the files of all registered names. For handlers that end the process: a thread that
+/// destroys one of the names at the same time waits forever.
+void remove_temporaries() noexcept;
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 
@@ -30,8 +83,7 @@ class output_file {
   /// @throws file_error a failed or short write.
   void write(bytes_view bytes);
   /// Flushes and puts the file in place. @throws file_error as write; code EPIPE where the reader
-  /// of
-  ///   a pipe has gone.
+  ///   of a pipe has gone.
   void commit();
 
  private:

@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "util/files/unnamed_file.hpp"
-#include "util/files/write_all.hpp"
+#include "util/files/output_file.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "util/text/sequence.hpp"
 
+#include <span>
+
 namespace fatlink::detail {
 namespace {
 
 constexpr std::uint32_t k_most_count = 4096;
+
+std::string text_of(bytes_view bytes)
+{
+  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+}
 
 }  // namespace
 
@@ -18,6 +25,11 @@ void sequence_writer::texts(std::vector<std::string> const& values)
 {
   number(static_cast<std::uint32_t>(values.size()));
   for (auto const& value : values) text(value);
+}
+
+void sequence_writer::long_text(std::string_view value)
+{
+  bytes(std::as_bytes(std::span(value)));
 }
 
 void sequence_writer::bytes(bytes_view value)
@@ -37,16 +49,19 @@ try {
 
 std::string sequence_reader::text()
 {
-  auto const bytes = view(number<std::uint32_t>());
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  return text_of(view(number<std::uint32_t>()));
 }
 
 std::string sequence_reader::text(std::size_t longest)
 {
   auto const size = number<std::uint32_t>();
   if (size > longest) throw sequence_error("a text is too long");
-  auto const bytes = view(size);
-  return {reinterpret_cast<char const*>(bytes.data()), bytes.size()};
+  return text_of(view(size));
+}
+
+std::string sequence_reader::long_text()
+{
+  return text_of(view(number<std::uint64_t>()));
 }
 
 std::uint32_t sequence_reader::count()

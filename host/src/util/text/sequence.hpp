@@ -2,13 +2,14 @@
 // Serialises numbers, texts and bytes, for the helper's messages and the cache's entries.
 // Little-endian, unaligned. The reader trusts nothing: it checks each size against the bytes left.
 // <text>  ::= u32 size, that many bytes of any encoding   <bytes> ::= u64 size, that many bytes
-// <texts> ::= u32 count, at most 4096, that many <text>
+// <texts> ::= u32 count, at most 4096, that many <text>     <long text> as <bytes>
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fatlink/bytes.hpp"
@@ -35,6 +36,7 @@ class sequence_writer {
     if (size != 0) std::memcpy(made_.data() + offset, data, size);
   }
   void text(std::string const& value);
+  void long_text(std::string_view value);
   void texts(std::vector<std::string> const& values);
   void bytes(bytes_view value);
 
@@ -61,6 +63,7 @@ class sequence_reader {
   std::string text();
   /// As text(); more than `longest` bytes are an error.
   std::string text(std::size_t longest);
+  std::string long_text();
   std::uint32_t count();  ///< at most 4096
   /// A count of elements of at least `least_bytes` each, for which there are enough bytes.
   std::uint32_t count_of(std::size_t least_bytes);

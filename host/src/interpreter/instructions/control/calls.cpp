@@ -1,19 +1,126 @@
 // SPDX-License-Identifier: Apache-2.0
-// call, direct and by address, and the functions that the device itself has.
-// Source: PTX ISA 9.0, "call".
-#include <algorithm>
-#include <array>
+// call, direct and by address. Source: PTX ISA 9.0, "call".
+#include "interpreter/instructions/control/calls.hpp"
 
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
-#include "interpreter/execution/device_print.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/control/heap_calls.hpp"
-#include "interpreter/instructions/control/passed_values.hpp"
 
 namespace fatlink::interpreter {
 namespace {
+
+// What a call passes to a function, and what it gets back.
+
+/// A call's arguments or results as places in the frame. A register or a constant gets a place of
+/// its own, to which it is copied before the call, or from which it is copied after it.
+class passed_values {
+ public:
+  /// `sizes[i]`: the bytes of value i, for constants and `_`; empty: unknown.
+  /// @throws failure (refused) a value of another kind, or a constant of unknown size.
+  passed_values(decoding& d, syntax::operand const& list, std::vector<std::uint64_t> const& sizes);
+
+  [[nodiscard]] std::vector<slot> const& slots() const noexcept { return slots_; }
+  /// Adds operations that copy registers and constants to their places, or back.
+  void copy(bool is_store) const;
+
+ private:
+  struct copied_value {
+    ptx::type type;
+    operand_offset register_;
+    slot place;
+  };
+
+  slot place_of(syntax::operand const& part, std::uint64_t size);
+  slot copied(syntax::operand const& part, ptx::type type);
+  slot copied(std::vector<syntax::operand> const& registers);
+  [[nodiscard]] ptx::type type_of(syntax::operand const& part) const;
+  [[nodiscard]] ptx::type constant_type(syntax::operand const& constant, std::uint64_t size) const;
+
+  decoding& d_;
+  std::vector<slot> slots_;
+  std::vector<copied_value> copies_;
+};
+
+using syntax::operand_kind;
+
+passed_values::passed_values(decoding& d, syntax::operand const& list,
+                             std::vector<std::uint64_t> const& sizes)
+    : d_(d)
+{
+  for (auto const& part : list.parts) {
+    auto const index = slots_.size();
+    slots_.push_back(place_of(part, index < sizes.size() ? sizes[index] : 0));
+  }
+}
+
+void passed_values::copy(bool is_store) const
+{
+  for (auto const& [type, register_, place] : copies_)
+    if (type == type::pred)
+      emit_predicate_access(d_, is_store, register_, place);
+    else
+      emit_frame_access(d_, is_store, type, register_, place);
+}
+
+slot passed_values::place_of(syntax::operand const& part, std::uint64_t size)
+{
+  switch (part.kind) {
+    case operand_kind::variable:
+      if (d_.function().variables[part.index].space == space::param) return d_.slot_of(part.index);
+      d_.refuse("an argument that is not a .param variable");
+    case operand_kind::register_:
+      return copied({part});
+    case operand_kind::vector:
+      return copied(part.parts);
+    case operand_kind::integer:
+    case operand_kind::real32:
+    case operand_kind::real64:
+      return copied(part, constant_type(part, size));
+    case operand_kind::sink:
+      if (size == 0) d_.refuse("_ in a call by address");
+      return d_.new_slot(static_cast<unsigned>(size));
+    default:
+      d_.refuse("an argument that is neither a .param variable nor a register");
+  }
+}
+
+slot passed_values::copied(syntax::operand const& part, ptx::type type)
+{
+  auto const place = d_.new_slot(size_of(type));
+  copies_.push_back({type, d_.source(part, type), place});
+  return place;
+}
+
+/// Registers of one type, as a vector. A predicate is passed in 32 bits.
+slot passed_values::copied(std::vector<syntax::operand> const& registers)
+{
+  auto const type = type_of(registers.front());
+  auto const size = type == type::pred ? 4U : size_of(type);
+  auto const place = d_.new_slot(size * static_cast<unsigned>(registers.size()));
+  for (unsigned i = 0; i < registers.size(); ++i) {
+    if (type_of(registers[i]) != type) d_.refuse("an argument of registers of several types");
+    auto const offset =
+        type == type::pred ? d_.predicate(registers[i]) : d_.source(registers[i], type);
+    copies_.push_back({type, offset, {place.offset + i * size, size}});
+  }
+  return place;
+}
+
+ptx::type passed_values::type_of(syntax::operand const& part) const
+{
+  if (!d_.is_register(part)) d_.refuse("an argument of other things than registers");
+  return d_.function().registers[part.index].type;
+}
+
+ptx::type passed_values::constant_type(syntax::operand const& constant, std::uint64_t size) const
+{
+  auto const is_real = constant.kind != operand_kind::integer;
+  if (size == 8) return is_real ? type::f64 : type::b64;
+  if (size == 4) return is_real ? type::f32 : type::b32;
+  if (size == 2 && !is_real) return type::b16;
+  if (size == 1 && !is_real) return type::b8;
+  d_.refuse("a constant as an argument of unknown size");
+}
 
 using syntax::operand_kind;
 
@@ -69,19 +176,6 @@ void call_indirect(warp& w, operation const& o, lane_mask mask)
   w.call_some(matching, mask & ~matching, *callee, site);
 }
 
-void call_printf(warp& w, operation const& o, lane_mask mask)
-{
-  auto const& site = w.current().code->calls[o.immediate];
-  for (auto remaining = mask; remaining != 0; remaining &= remaining - 1)
-    device_printf(w, site, static_cast<unsigned>(std::countr_zero(remaining)), o);
-}
-
-void call_assert_fail(warp& w, operation const& o, lane_mask mask)
-{
-  auto const& site = w.current().code->calls[o.immediate];
-  device_assert(w, site, static_cast<unsigned>(std::countr_zero(mask)), o);
-}
-
 void check_call(decoding const& d, call_site const& site, syntax::function const& callee)
 {
   auto const parameter = [&](std::size_t i) { return callee.parameters[i].bytes(); };
@@ -92,50 +186,12 @@ void check_call(decoding const& d, call_site const& site, syntax::function const
     d.reject_call("the result is not that of " + callee.name);
 }
 
-template <std::size_t Count>
-bool has_sizes(std::vector<slot> const& slots, std::array<std::uint32_t, Count> const& sizes)
-{
-  return std::equal(slots.begin(), slots.end(), sizes.begin(), sizes.end(),
-                    [](slot const& slot, std::uint32_t size) { return slot.size == size; });
-}
-
-void decode_printf(decoding& d, call_site const& site)
-{
-  if (!has_sizes(site.arguments, std::array<std::uint32_t, 2>{8, 8}) || site.results.size() > 1)
-    d.reject_call("the arguments are not those of vprintf");
-  if (!site.results.empty() && site.results[0].size != 4)
-    d.reject_call("the result is not that of vprintf");
-  d.emit(&call_printf).immediate = d.result().calls.size();
-}
-
-void decode_assert_fail(decoding& d, call_site const& site)
-{
-  auto const accepted = has_sizes(site.arguments, std::array<std::uint32_t, 5>{8, 8, 4, 8, 8}) &&
-                        site.results.empty();
-  if (!accepted) d.reject_call("the arguments are not those of __assertfail");
-  d.emit(&call_assert_fail).immediate = d.result().calls.size();
-}
-
-void decode_builtin(decoding& d, call_site const& site, builtin function)
-{
-  switch (function) {
-    case builtin::printf:
-      return decode_printf(d, site);
-    case builtin::assert_fail:
-      return decode_assert_fail(d, site);
-    case builtin::malloc:
-      return decode_malloc(d, site);
-    case builtin::free:
-      return decode_free(d, site);
-  }
-}
-
 void decode_direct_call(decoding& d, call_site& site, std::string const& name)
 {
   auto const* const meaning = d.find(name);
   if (meaning == nullptr) d.refuse(name + " is not declared");
   if (meaning->kind == entity_kind::builtin)
-    return decode_builtin(d, site, static_cast<builtin>(meaning->index));
+    return decode_builtin_call(d, site, static_cast<builtin>(meaning->index));
   if (meaning->kind != entity_kind::function) d.reject(name + " is not a function");
   auto const& callee = *d.modules().functions[meaning->index].syntax;
   if (callee.is_entry) d.reject("calls a kernel");
@@ -153,11 +209,6 @@ void decode_indirect_call(decoding& d, syntax::operand const& callee)
   o.immediate = d.result().calls.size();
 }
 
-struct prototype_sizes {
-  std::vector<std::uint64_t> results = {};
-  std::vector<std::uint64_t> arguments = {};
-};
-
 std::vector<std::uint64_t> sizes_of(std::vector<syntax::variable> const& variables)
 {
   std::vector<std::uint64_t> sizes;
@@ -165,27 +216,13 @@ std::vector<std::uint64_t> sizes_of(std::vector<syntax::variable> const& variabl
   return sizes;
 }
 
-prototype_sizes sizes_of(builtin function)
-{
-  switch (function) {
-    case builtin::printf:
-      return {{4}, {8, 8}};
-    case builtin::assert_fail:
-      return {{}, {8, 8, 4, 8, 8}};
-    case builtin::malloc:
-      return {{8}, {8}};
-    case builtin::free:
-      return {{}, {8}};
-  }
-  return {};
-}
-
 /// What the callee takes; nothing for a call by address.
 prototype_sizes sizes_of(decoding const& d, syntax::operand const& callee)
 {
   auto const* const meaning = callee.kind == operand_kind::symbol ? d.find(callee.name) : nullptr;
   if (meaning == nullptr) return {};
-  if (meaning->kind == entity_kind::builtin) return sizes_of(static_cast<builtin>(meaning->index));
+  if (meaning->kind == entity_kind::builtin)
+    return builtin_sizes(static_cast<builtin>(meaning->index));
   if (meaning->kind != entity_kind::function) return {};
   auto const& function = *d.modules().functions[meaning->index].syntax;
   return {sizes_of(function.results), sizes_of(function.parameters)};

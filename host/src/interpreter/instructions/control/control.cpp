@@ -2,7 +2,6 @@
 // Branches, returns and the end of a thread. Source: PTX ISA 9.0, "Control Flow
 // Instructions".
 #include "interpreter/decode/decoder.hpp"
-#include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 
 namespace fatlink::interpreter {

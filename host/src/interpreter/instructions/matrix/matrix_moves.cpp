@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // ldmatrix, stmatrix and movmatrix: 8 x 8 matrices of 16-bit elements. Source: PTX ISA 9.0.
 #include <array>
-#include <bit>
 #include <cstring>
 
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/matrix/matrix_product.hpp"
-#include "interpreter/instructions/matrix/whole_warp.hpp"
-#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/control/collective.hpp"
+#include "interpreter/instructions/matrix/matrix.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // wmma.load, wmma.store and wmma.mma. PTX leaves open which thread has which element; here it is as
-// for mma (fragment.hpp). Source: PTX ISA 9.0, "wmma".
+// for mma (matrix.hpp). Source: PTX ISA 9.0, "wmma".
 #include <algorithm>
 #include <array>
 #include <bit>
 
-#include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/matrix/matrix_product.hpp"
-#include "interpreter/instructions/matrix/whole_warp.hpp"
-#include "interpreter/instructions/memory/generic_address.hpp"
+#include "interpreter/instructions/control/collective.hpp"
+#include "interpreter/instructions/matrix/matrix.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {

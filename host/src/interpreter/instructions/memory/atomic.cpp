@@ -2,23 +2,18 @@
 // atom and red: one atomic read-modify-write of the host for each lane, in the order of the lanes.
 // It is also atomic between blocks, which run on different cores. Every memory order is treated as
 // the strongest. Source: PTX ISA 9.0, "atom", "red".
+#include "interpreter/instructions/memory/atomic.hpp"
+
 #include <algorithm>
 #include <array>
-#include <bit>
-#include <type_traits>
 #include <vector>
 
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/async/async_families.hpp"
-#include "interpreter/instructions/memory/access_handlers.hpp"
-#include "interpreter/instructions/memory/access_places.hpp"
-#include "interpreter/instructions/memory/atomic_ops.hpp"
-#include "interpreter/instructions/memory/cache_hints.hpp"
+#include "interpreter/instructions/memory/access.hpp"
+#include "interpreter/instructions/memory/atomic.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
-#include "interpreter/instructions/memory/wide_access.hpp"
 
 namespace fatlink::interpreter {
 namespace {

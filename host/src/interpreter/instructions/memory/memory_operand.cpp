@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
+#include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {
-
 namespace {
 
 /// Whether `operand` is an address at the name of a .shared variable.
@@ -108,6 +110,70 @@ unsigned take_element_count(decoding& d)
 {
   for (auto const& [word, count] : {std::pair{"v2", 2U}, {"v4", 4U}, {"v8", 8U}})
     if (d.take(word)) return count;
+  return 1;
+}
+
+namespace {
+
+/// immediate: the offset, and the window of the state space.
+void add_offset(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  each_lane(mask, [=](unsigned i) { store(d, i, load<std::uint64_t>(a, i) + o.immediate); });
+}
+
+/// An offset of 32 bits in shared memory: the sum has 32 bits, too.
+void add_shared_offset(warp& w, operation const& o, lane_mask mask)
+{
+  auto* const d = w.at(o.d);
+  auto const* const a = w.at(o.a);
+  auto const offset = static_cast<std::uint32_t>(o.immediate);
+  each_lane(mask, [=](unsigned i) {
+    store(d, i, k_shared_window + std::uint64_t{load<std::uint32_t>(a, i) + offset});
+  });
+}
+
+}  // namespace
+
+operand_offset emit_generic_address(decoding& d, syntax::operand const& address, space space)
+{
+  auto const parts = decode_address(d, address, space);
+  auto const window = space == space::shared ? k_shared_window : 0;
+  if (parts.base == k_no_operand) return d.constant(window + parts.offset, 8);
+  auto const result = d.new_register(8);
+  auto const is_narrow = parts.width == 4;
+  auto& o = d.emit(is_narrow ? &add_shared_offset : &add_offset);
+  o.d = result;
+  o.a = parts.base;
+  o.immediate = parts.offset + (is_narrow ? 0 : window);
+  return result;
+}
+
+bool take_eviction_priority(decoding& d, std::string_view level)
+{
+  static constexpr std::array<std::string_view, 5> k_priorities{
+      "evict_normal", "evict_unchanged", "evict_first", "evict_last", "no_allocate"};
+  return std::any_of(k_priorities.begin(), k_priorities.end(), [&](auto const priority) {
+    return d.take(std::string(level).append("::").append(priority));
+  });
+}
+
+bool take_cache_hints(decoding& d)
+{
+  auto const is_fresh = d.take("cv") || d.take("cg");
+  for (auto const* word : {"ca", "cs", "lu", "wb", "wt", "nc", "L2::64B", "L2::128B", "L2::256B"})
+    (void)d.take(word);
+  (void)take_eviction_priority(d, "L1");
+  (void)take_eviction_priority(d, "L2");
+  return is_fresh;
+}
+
+unsigned take_cache_policy(decoding& d)
+{
+  if (!d.take("L2::cache_hint")) return 0;
+  if (d.count() == 0) d.refuse("too few operands");
+  (void)d.source(d.count() - 1, type::b64);
   return 1;
 }
 

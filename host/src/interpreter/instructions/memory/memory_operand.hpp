@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ld, st, atom and red have in common: the state space, the memory order and the address.
-// Source: PTX ISA 9.0, "Data Movement and Conversion Instructions", "atom", "red".
+// What instructions that access memory have in common: the state space, the memory order, cache
+// hints, the address. There are no caches: cache operators, eviction priorities, prefetch sizes and
+// policies are checked for their form and have no other effect. Source: PTX ISA 9.0, "Data Movement
+// and Conversion Instructions", "atom", "red", "Cache Operators", "Cache Eviction Priority Hints".
 #pragma once
 
 #include <vector>
@@ -33,5 +35,25 @@ computed_address decode_address(decoding& d, syntax::operand const& address, spa
 std::vector<syntax::operand> elements_of(syntax::operand const& operand);
 /// Takes .v2, .v4 or .v8. Returns the number of elements, 1 unless stated.
 unsigned take_element_count(decoding& d);
+
+/// Adds an operation that computes the generic address of [base + offset], an address of `space`.
+/// Returns the register of 64 bits that holds it.
+/// @throws failure (refused) not an address, or a base of another width.
+operand_offset emit_generic_address(decoding& d, syntax::operand const& address, space space);
+
+/// Takes the words of an access's cache operator and hints. Returns whether they state a load of
+/// what other blocks wrote last (.cv, .cg).
+bool take_cache_hints(decoding& d);
+
+/// Takes `.L2::cache_hint`, whose operand, the policy of 64 bits, is then the last. Returns how
+/// many operands that is: 0 or 1.
+unsigned take_cache_policy(decoding& d);
+
+/// Takes an eviction priority of the cache level `level` ("L2"); false if there is none.
+bool take_eviction_priority(decoding& d, std::string_view level);
+
+// Forms of st and red that async_copy.cpp decodes; "async" is taken.
+void decode_async_store(decoding& d);
+void decode_async_reduction(decoding& d);
 
 }  // namespace fatlink::interpreter

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// What code is, as JSON and as text: the entries of a fatbin, and the resources of its kernels
+// (--resources).
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "fatlink/fatbin.hpp"
+#include "fatlink/resources.hpp"
+#include "verbs.hpp"
+
+namespace fatlink::cli {
+
+/// "ptx:sm_75".
+std::string entry_name(fatbin_entry const& entry);
+/// Of all entries, separated by `separator`.
+std::string entry_names(fatbin const& code, char const* separator);
+
+/// "reduce/1"; "none" of a fatbin whose ident states no contract.
+std::string contract_name(fatbin const& code);
+
+/// What every verb that writes a fatbin says of it: "output", "bytes", "sha256", "entries",
+/// "warnings", and "contract" and "sidecar" where there are any.
+nlohmann::json describe_output(fatbin const& code, std::string const& output,
+                               std::vector<std::string> const& warnings);
+
+/// Adds --output, of a fatbin.
+void add_fatbin_output(CLI::App& verb, std::string& output);
+
+/// Adds --resources.
+void add_resources(CLI::App& verb, bool& resources);
+
+/// @throws usage_error --resources with images that are PTX: `cause` says why, `remedy` what to do.
+[[noreturn]] void refuse_resources(std::string const& cause, std::string const& remedy);
+
+/// A list of "kernel_resources" in docs/schemas/common.json. What is not known is absent.
+nlohmann::json describe_resources(std::vector<kernel_resources> const& kernels);
+
+/// Prints a line for each kernel, after `indentation`; `kernels`: a list that describe_resources
+/// returned.
+void print_resources(nlohmann::json const& kernels, char const* indentation);
+
+}  // namespace fatlink::cli

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// fatlink compile: source to a fatbin, without nvcc.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "catalogue/installed_library.hpp"
+#include "code_report.hpp"
+#include "error_report.hpp"
+#include "fatbin/ident.hpp"
+#include "fatbin_files.hpp"
+#include "input/find_sidecar.hpp"
+#include "installed.hpp"
+#include "options.hpp"
+#include "plan_checks.hpp"
+#include "preflight/symbols.hpp"
+#include "source_inputs.hpp"
+#include "terminal/streams.hpp"
+#include "verbs.hpp"
+#include "verification/build_check.hpp"
+
+namespace fatlink::cli {
+namespace {
+
+struct compile_arguments {
+  std::string source;
+  std::string output;
+  compile_flags compile;
+  bool timing = false;
+  bool json = false;
+};
+
+nlohmann::json describe_times(compile_times const& times)
+{
+  return {{"read_ms", times.read_ms},
+          {"lookup_ms", times.lookup_ms},
+          {"open_ms", times.open_ms},
+          {"compile_ms", times.compile_ms}};
+}
+
+nlohmann::json compiled_to_json(compiled_source const& compiled, compile_arguments const& arguments)
+{
+  auto json = describe_output(compiled.code, arguments.output, compiled.warnings);
+  json["source"] = arguments.source;
+  json["producer"] = compiled.producer;
+  json["cache"] = to_string(compiled.cache);
+  json["compile_ms"] = describe_times(compiled.times);
+  return json;
+}
+
+void print_compiled(compiled_source const& compiled, compile_arguments const& arguments)
+{
+  fmt::print("{}: {}, contract {}, {} bytes, {}{}\n", arguments.output,
+             entry_names(compiled.code, " "), contract_name(compiled.code),
+             compiled.code.bytes().size(), compiled.producer,
+             compiled.cache == cache_outcome::hit ? ", from the cache" : "");
+  if (!arguments.timing) return;
+  auto const& times = compiled.times;
+  fmt::print("  headers {:.1f} ms, cache {:.1f} ms, start {:.1f} ms, compile {:.1f} ms\n",
+             times.read_ms, times.lookup_ms, times.open_ms, times.compile_ms);
+}
+
+/// Checks the reference that the fatbin is shipped with, as fatlink_add_fatbin does.
+/// @throws file_error it is not one of `code`.
+void check_sidecar(compiled_source const& compiled, detail::sidecar_ptr const& sidecar)
+{
+  if (sidecar) check_build(compiled.code, {.reference = sidecar->name(), .allows_digest = true});
+}
+
+/// Of what the sidecar of the source states, what does not fit the plans of installed libraries
+/// that the code is for.
+void warn_about_plans(compiled_source& compiled)
+try {
+  std::vector<input> const files{input(compiled.code)};
+  auto const stated = transform_reference::beside(files.front());
+  if (!stated || !stated->states_hooks) return;
+  auto const installed = read_libraries(search_path());
+  auto const selected = select_libraries(installed, detail::modules_of(files));
+  for (auto const& plan : read_plans(files, selected))
+    for (auto const& finding : judge_references(plan))
+      compiled.warnings.push_back(
+          fmt::format("{} [{}]: {}", finding.message, to_string(finding.id), finding.hint));
+} catch (file_error const& unreadable) {  // a plan
+  compiled.warnings.emplace_back(unreadable.what());
+}
+
+/// Libraries are compiled with the defaults, and an lto link has one set of float flags.
+void warn_about_float_flags(compiled_source& compiled, std::string const& file)
+{
+  for (auto const& entry : compiled.code.entries())
+    if (entry.kind == entry_kind::ltoir && entry.float_flags() != float_flags{}) {
+      compiled.warnings.push_back(fmt::format(
+          "{} is compiled with {}: an lto link with inputs of other float flags, such as a "
+          "library that is compiled with the defaults, must state all four (run, link and check: "
+          "--ftz, --prec-div, --prec-sqrt and --fma, or --use-fast-math)",
+          file, to_string(entry.float_flags())));
+      return;
+    }
+}
+
+int compile(compile_arguments const& arguments)
+{
+  if (arguments.source == "-")
+    fail_usage("a source is not read from standard input", "-",
+               "name a file: half.cu, or half.ll for LLVM IR");
+  check_fatbin_output(arguments.output, {}, arguments.json);
+  if (!is_standard_output(arguments.output))
+    must_not_overwrite({arguments.source}, arguments.output);
+  auto const options = arguments.compile.make_options();
+  arguments.compile.warn_of_missing_folders();
+  auto const code = source::read(arguments.source);
+  auto tool = arguments.compile.compiler();
+  auto compiled = tool.compile(code, options);
+  keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
+  warn_about_float_flags(compiled, arguments.source);
+  auto const sidecar = detail::find_sidecar(arguments.source);
+  check_sidecar(compiled, sidecar);
+  warn_about_plans(compiled);
+  write_fatbin_files(compiled.code, arguments.output, {sidecar}, sidecar_precedence::inputs,
+                     compiled.warnings);
+  print_warnings(compiled.warnings);
+  if (arguments.json)
+    print_json("fatlink.compile/1", compiled_to_json(compiled, arguments));
+  else
+    print_compiled(compiled, arguments);
+  return k_done;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, int& exit_status)
+{
+  auto arguments = std::make_shared<compile_arguments>();
+  auto* verb = app.add_subcommand(
+      "compile", "Compile CUDA C++ or LLVM IR to a fatbin with NVRTC or libNVVM, without nvcc.");
+  verb->add_option("SOURCE", arguments->source, "CUDA C++ (.cu), or LLVM IR (.ll, .bc)")
+      ->required();
+  add_fatbin_output(*verb, arguments->output);
+  add_compile_flags(*verb, arguments->compile);
+  verb->add_flag("--timing", arguments->timing, "show where the time went");
+  verb->add_flag("--json", arguments->json, k_json_help);
+  verb->footer("Example: fatlink compile half.cu --contract apply_transform -o half.fatbin");
+  verb->callback([arguments, &exit_status] { exit_status = compile(*arguments); });
+}
+
+}  // namespace fatlink::cli

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compiler/installed_contract.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <set>
+#include <vector>
+
+#include "fatbin/json_file.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/search_path.hpp"
+#include "preflight/contracts.hpp"
+#include "util/files/installed_files.hpp"
+#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
+#include "util/text/format.hpp"
+#include "util/text/nearest.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t k_most_header = std::uint64_t{1} << 20;
+constexpr int k_format = 1;
+
+/// The folder `name` of each folder of the search path and of installed data.
+std::vector<fs::path> folders_named(char const* name)
+{
+  std::vector<fs::path> folders;
+  auto const add = [&](fs::path const& folder) {
+    if (std::find(folders.begin(), folders.end(), folder / name) == folders.end())
+      folders.push_back(folder / name);
+  };
+  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
+  for (auto const& folder : data_folders()) add(folder);
+  return folders;
+}
+
+std::vector<fs::path> contract_folders()
+{
+  return folders_named("contracts");
+}
+
+/// Whether `name` is a name, not a path: it may come from the ident of a fatbin.
+bool is_contract_name(std::string const& name)
+{
+  return !name.empty() && name.front() != '.' && std::ranges::all_of(name, [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::string_view("_.-").find(letter) != std::string_view::npos;
+  });
+}
+
+[[noreturn]] void refuse(fs::path const& file, std::string const& cause)
+{
+  throw file_error(stage::compiler,
+                   {.message = detail::format("{}: {}", file.string(), cause),
+                    .input = file.string(),
+                    .code = error_code::invalid_contract,
+                    .hint = "install the package of the library that has this contract again"});
+}
+
+/// The header, which lies below the folder of the .json.
+fs::path header_of(fs::path const& file, std::string const& header)
+{
+  auto const path = fs::path(header).lexically_normal();
+  if (path.empty() || path.is_absolute() || *path.begin() == "..")
+    refuse(file, detail::format("its header '{}' is not below its folder", header));
+  return file.parent_path() / path;
+}
+
+installed_contract parse(fs::path const& file, nlohmann::json const& json)
+try {
+  installed_contract contract{.name = json.at("contract").get<std::string>(),
+                              .version = json.at("version").get<int>(),
+                              .hooks = json.at("hooks").get<std::vector<std::string>>(),
+                              .package = json.value("package", std::string{})};
+  if (json.at("fatlink_contract").get<int>() != k_format) refuse(file, "is of a newer fatlink");
+  if (contract.version < 1 || contract.hooks.empty()) refuse(file, "states no version or no hook");
+  auto const header = header_of(file, json.at("header").get<std::string>());
+  contract.header_name = header.filename().string();
+  contract.header_path = header.string();
+  contract.folder = file.parent_path().string();
+  contract.header_below = header.lexically_relative(file.parent_path()).string();
+  auto const text = read_file(header, k_most_header, "install the contract's package again");
+  contract.header_text.assign(reinterpret_cast<char const*>(text.data()), text.size());
+  return contract;
+} catch (nlohmann::json::exception const& failure) {
+  refuse(file, detail::format("is not a contract: {}", failure.what()));
+}
+
+[[noreturn]] void refuse_missing(std::string const& name)
+{
+  std::string folders;
+  for (auto const& folder : contract_folders()) folders += folder.string() + "\n";
+  auto const suggestion = nearest(list_contracts(), name);
+  throw file_error(
+      stage::compiler,
+      {.message = detail::format("the contract {} is not installed", name),
+       .input = name,
+       .code = error_code::not_installed,
+       .log = folders,
+       .hint = suggestion.empty()
+                   ? "install the package of its library, or include its header with --header"
+                   : detail::format("did you mean {}?", suggestion)});
+}
+
+/// Whether `text` has `word` other than within a longer identifier.
+bool has_word(std::string_view text, std::string_view word)
+{
+  auto const is_part = [&](std::size_t place) {
+    return place < text.size() &&
+           (text[place] == '_' || std::isalnum(static_cast<unsigned char>(text[place])) != 0);
+  };
+  for (auto place = text.find(word); place != std::string_view::npos;
+       place = text.find(word, place + 1))
+    if (!is_part(place - 1) && !is_part(place + word.size())) return true;
+  return false;
+}
+
+/// `text` up to its ";", with one blank for each run of white space.
+std::string first_statement(std::string_view text)
+{
+  constexpr std::size_t k_longest = 1000;
+  text = text.substr(0, std::min(text.find(';'), k_longest) + 1);
+  std::string line;
+  for (auto const letter : text)
+    if (std::isspace(static_cast<unsigned char>(letter)) == 0)
+      line += letter;
+    else if (!line.empty() && line.back() != ' ')
+      line += ' ';
+  return line;
+}
+
+}  // namespace
+
+std::string installed_contract::title() const
+{
+  return detail::format("{}/{}", name, version);
+}
+
+std::string installed_contract::declaration_of(std::string const& hook) const
+{
+  std::size_t start = 0;
+  while (start < header_text.size()) {
+    auto const end = std::min(header_text.find('\n', start), header_text.size());
+    auto const line = std::string_view(header_text).substr(start, end - start);
+    auto const first = line.find_first_not_of(" \t");
+    auto const is_comment =
+        first != std::string_view::npos && (line[first] == '/' || line[first] == '*');
+    if (!is_comment && line.find(hook + "(") != std::string_view::npos)
+      return first_statement(std::string_view(header_text).substr(start + first));
+    start = end + 1;
+  }
+  return {};
+}
+
+std::string installed_contract::declaration_hint(std::string const& hook) const
+{
+  auto const declaration = declaration_of(hook);
+  if (declaration.empty())
+    return detail::format("the contract {} declares {} in {}", title(), hook, header_path);
+  return detail::format("the contract {} declares: {}", title(), declaration);
+}
+
+installed_contract find_contract(std::string const& name)
+{
+  if (!is_contract_name(name)) refuse_missing(name);
+  for (auto const& folder : contract_folders()) {
+    auto const file = folder / (name + ".json");
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) continue;
+    auto contract = parse(file, json_file::read(file)->json());
+    if (contract.name != name)
+      refuse(file, detail::format("states the contract {}", contract.name));
+    return contract;
+  }
+  refuse_missing(name);
+}
+
+std::vector<fs::path> data_include_folders()
+{
+  auto folders = folders_named("include");
+  std::error_code ignored;
+  std::erase_if(folders,
+                [&](fs::path const& folder) { return !fs::is_directory(folder, ignored); });
+  return folders;
+}
+
+std::vector<std::string> list_contracts()
+{
+  std::set<std::string> names;
+  for (auto const& folder : contract_folders())
+    for (auto const& entry : list_folder(folder))
+      if (entry.extension() == ".json") names.insert(entry.stem().string());
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> contracts_with(std::string_view word)
+{
+  std::vector<std::string> names;
+  for (auto const& name : list_contracts()) try {
+      if (has_word(find_contract(name).header_text, word)) names.push_back(name);
+    } catch (error const&) {
+      continue;
+    }
+  return names;
+}
+
+namespace {
+
+/// A macro, and the contracts that declare the hook it defines: "keep_N" for keep_1 to keep_32.
+struct hook_macro {
+  std::string_view name;
+  std::string_view parameters;
+  std::string_view hook;
+  std::array<std::string_view, 2> contracts;
+};
+
+constexpr std::array k_hook_macros{
+    hook_macro{"FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N"}},
+    hook_macro{"FATLINK_LOAD", "type, from, x", "load", {"load_combine_N"}},
+    hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},
+    hook_macro{"FATLINK_STORE", "to, type, x", "store", {"keep_store_N"}},
+    hook_macro{"FATLINK_LESS", "type, a, b", "less", {"less_N"}},
+    hook_macro{"FATLINK_BIN", "type, x", "bin", {"bin_N"}},
+    hook_macro{"FATLINK_MAP1", "to, from, x", "map_element", {"map1"}},
+    hook_macro{"FATLINK_MAP2", "to, from1, a, from2, b", "map_element", {"map2"}},
+    hook_macro{"FATLINK_MAP3", "to, from1, a, from2, b, from3, c", "map_element", {"map3"}},
+};
+
+constexpr std::string_view k_macro_prefix = "FATLINK_";
+
+bool is_macro_letter(char c)
+{
+  return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// The first word of `log` that begins as the macros do; empty where there is none.
+std::string_view first_macro(std::string_view log)
+{
+  for (auto place = log.find(k_macro_prefix); place != log.npos;
+       place = log.find(k_macro_prefix, place + 1)) {
+    auto const rest = log.substr(place);
+    auto const end = std::ranges::find_if_not(rest, is_macro_letter);
+    auto const word = rest.substr(0, static_cast<std::size_t>(end - rest.begin()));
+    auto const is_own = word.starts_with("FATLINK_ELEMENT") || word.starts_with("FATLINK_DETAIL") ||
+                        word.starts_with("FATLINK_CONTRACT");
+    if (!is_own && (place == 0 || !is_macro_letter(log[place - 1]))) return word;
+  }
+  return {};
+}
+
+std::string macro_text(hook_macro const& macro)
+{
+  return detail::format("{}({}) {{ … }}", macro.name, macro.parameters);
+}
+
+/// "combine_N" for combine_4, "map1" for map1.
+std::string pattern_of(std::string const& contract)
+{
+  auto const sized = split_size(contract);
+  return sized ? detail::format("{}_N", sized->base) : contract;
+}
+
+bool declares(installed_contract const& contract, hook_macro const& macro)
+{
+  auto const is_known = std::ranges::any_of(k_hook_macros, [&](hook_macro const& other) {
+    return std::ranges::find(other.contracts, pattern_of(contract.name)) != other.contracts.end();
+  });
+  if (is_known)
+    return std::ranges::find(macro.contracts, pattern_of(contract.name)) != macro.contracts.end();
+  return std::ranges::find(contract.hooks, macro.hook) != contract.hooks.end();
+}
+
+/// "keep_4 and keep_store_4": of the size of `contract`, where it has one.
+std::string contracts_of(hook_macro const& macro, installed_contract const* contract)
+{
+  auto const sized = contract == nullptr ? std::nullopt : split_size(contract->name);
+  std::string list;
+  for (auto const contract_name : macro.contracts) {
+    if (contract_name.empty()) continue;
+    std::string name(contract_name);
+    if (sized && name.ends_with("_N")) name.replace(name.size() - 1, 1, sized->bytes);
+    list += (list.empty() ? "" : " and ") + name;
+  }
+  return list;
+}
+
+std::string unknown_macro_hint(std::string_view word)
+{
+  std::vector<std::string> names;  // without the prefix, which makes all words similar
+  for (auto const& macro : k_hook_macros)
+    names.emplace_back(macro.name.substr(k_macro_prefix.size()));
+  auto const similar = nearest(names, word.substr(k_macro_prefix.size()));
+  auto const place =
+      std::ranges::find(k_hook_macros, std::string(k_macro_prefix) + similar, &hook_macro::name);
+  if (place == k_hook_macros.end()) return {};
+  return detail::format("unknown macro {}; did you mean {}?", word, macro_text(*place));
+}
+
+/// From "pair has 8 bytes: use the contract combine_8".
+std::string size_hint_of(std::string_view log)
+{
+  constexpr std::string_view k_mark = "use the contract ";
+  auto const place = log.find(k_mark);
+  if (place == log.npos) return {};
+  auto const rest = log.substr(place + k_mark.size());
+  auto const contract = rest.substr(0, rest.find_first_of("\"\n"));
+  auto const sized = split_size(contract);
+  if (!sized) return {};
+  return detail::format(
+      "pass a library for elements of {} bytes, which has the contract {}; without a library state "
+      "that contract (<compile_options::contract>)",
+      sized->bytes, contract);
+}
+
+}  // namespace
+
+std::string macro_hint(std::string_view log, installed_contract const* contract)
+{
+  if (auto hint = size_hint_of(log); !hint.empty()) return hint;
+  auto const word = first_macro(log);
+  if (word.empty()) return {};
+  auto const macro = std::ranges::find(k_hook_macros, word, &hook_macro::name);
+  if (macro == k_hook_macros.end()) return unknown_macro_hint(word);
+  if (contract != nullptr && declares(*contract, *macro)) return {};
+  return detail::format(
+      "{} defines {}, a hook of {}{}: pass a library with {}, or state the contract "
+      "(<compile_options::contract>)",
+      macro->name, macro->hook, contracts_of(*macro, contract),
+      contract == nullptr
+          ? std::string{}
+          : detail::format(", and the source is compiled for {}", contract->title()),
+      macro->contracts[1].empty() ? "it" : "one of them");
+}
+
+std::string other_contract_hint(std::string_view function, installed_contract const& contract)
+{
+  auto const macro = std::ranges::find(k_hook_macros, function, &hook_macro::hook);
+  if (macro == k_hook_macros.end() || declares(contract, *macro)) return {};
+  return detail::format("{} is a hook of {}: pass a library with {}", function,
+                        contracts_of(*macro, &contract),
+                        macro->contracts[1].empty() ? "it" : "one of them");
+}
+
+std::string macro_of(std::string_view hook, installed_contract const& contract)
+{
+  for (auto const& macro : k_hook_macros)
+    if (macro.hook == hook && declares(contract, macro)) return macro_text(macro);
+  return {};
+}
+
+}  // namespace fatlink::detail

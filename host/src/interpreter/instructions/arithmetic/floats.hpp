@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What floating-point instructions have in common: the steps around the arithmetic (flush
+// denormals, saturate, round in a direction, return the canonical NaN), and modifiers. Host and PTX
+// both compute as IEEE 754 specifies. Source: PTX ISA 9.0, "Floating-Point Instructions"; which
+// NaN: measured on an H200.
+#pragma once
+
+#include <bit>
+#include <cfenv>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "interpreter/decode/decoder.hpp"
+
+namespace fatlink::interpreter {
+
+template <typename F>
+using bits_for = std::conditional_t<sizeof(F) == 4, std::uint32_t, std::uint64_t>;
+
+/// The NaN that f32 arithmetic returns, for any operands.
+constexpr std::uint32_t k_nan = 0x7FFFFFFF;
+
+inline float canonical(float value) noexcept
+{
+  return std::isnan(value) ? std::bit_cast<float>(k_nan) : value;
+}
+/// f64 returns a NaN operand as a quiet NaN, and creates 0xFFF8…, as x86-64 does.
+inline double canonical(double value) noexcept
+{
+  return value;
+}
+
+inline double quiet(double nan) noexcept
+{
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
+/// A denormal becomes zero with the same sign.
+inline float flushed(float value) noexcept
+{
+  auto const bits = std::bit_cast<std::uint32_t>(value);
+  return std::bit_cast<float>((bits & 0x7F800000U) == 0 ? bits & 0x80000000U : bits);
+}
+
+template <bool Ftz, typename F>
+F flushed_if(F value) noexcept
+{
+  if constexpr (Ftz && sizeof(F) == 4) return flushed(value);
+  return value;
+}
+
+/// Clamps to [0, 1]; NaN becomes +0.
+template <typename F>
+F saturated(F value) noexcept
+{
+  if (!(value > F{0})) return F{0};
+  return value < F{1} ? value : F{1};
+}
+
+/// Sets the rounding mode (FE_TONEAREST, …) for its lifetime. FE_TONEAREST costs nothing.
+class rounding_scope {
+ public:
+  explicit rounding_scope(int mode) noexcept : mode_(mode)
+  {
+    if (mode_ != FE_TONEAREST) std::fesetround(mode_);
+  }
+  ~rounding_scope()
+  {
+    if (mode_ != FE_TONEAREST) std::fesetround(FE_TONEAREST);
+  }
+  rounding_scope(rounding_scope const&) = delete;
+  rounding_scope& operator=(rounding_scope const&) = delete;
+
+ private:
+  int mode_;
+};
+
+// Modifiers that floating-point instructions have in common, as operation::flags hold them.
+
+constexpr std::uint32_t k_rounding = 0xFFFF;  ///< FE_… of <cfenv>
+constexpr std::uint32_t k_saturate = 0x10000;
+
+/// Takes .rn, .rz, .rm or .rp. Returns FE_…, to nearest unless stated.
+inline int take_rounding(decoding& d)
+{
+  if (d.take("rz")) return FE_TOWARDZERO;
+  if (d.take("rm")) return FE_DOWNWARD;
+  if (d.take("rp")) return FE_UPWARD;
+  (void)d.take("rn");
+  return FE_TONEAREST;
+}
+
+/// f16 or bf16, one or two.
+inline bool is_half(type type) noexcept
+{
+  return type == type::f16 || type == type::f16x2 || type == type::bf16 || type == type::bf16x2;
+}
+
+/// f16, one or two: of the halves, only these have .ftz and .sat.
+inline bool is_binary16(type type) noexcept
+{
+  return type == type::f16 || type == type::f16x2;
+}
+
+// What one family decodes for another. The type is taken already. @throws failure (refused).
+/// add, sub, mul, div, fma, min, max, abs and neg of f32, f64 and f32x2.
+void decode_float_arithmetic(decoding& d, std::string_view name, type type);
+/// The same of f16, bf16 and pairs of them.
+void decode_half_arithmetic(decoding& d, std::string_view name, type type);
+/// `name`.f32.`type`: add, sub and fma of f32 with operands `type` of 16 bits.
+void decode_mixed_arithmetic(decoding& d, std::string_view name, type type);
+/// min and max with .xorsign.abs or of three inputs. False: it is of another form.
+bool decode_special_extreme(decoding& d, bool max, type type);
+/// An instruction whose modifier `.approx` is taken already.
+void decode_approximation(decoding& d, std::string_view name, type type);
+/// div.approx.f32 and div.full.f32, whose modifier is taken already.
+void decode_approximate_division(decoding& d, type type);
+void decode_full_division(decoding& d, type type);
+
+}  // namespace fatlink::interpreter
