@@ -432,7 +432,8 @@ void print_text(nlohmann::json const& file)
   std::string module;
   for (auto const& entry : file["entries"]) {
     auto const owner = entry.value("module", "");
-    if (owner != file["file"].get<std::string>() && owner != std::exchange(module, owner) && !owner.empty())
+    if (owner != file["file"].get<std::string>() && owner != std::exchange(module, owner) &&
+        !owner.empty())
       fmt::print("  {}\n", owner);
     print_entry(entry);
   }

@@ -6,7 +6,6 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "source_inputs.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "fatlink/compiler.hpp"
 #include "fatlink/input.hpp"
-#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

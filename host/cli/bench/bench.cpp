@@ -13,7 +13,6 @@
 #include "link_flags.hpp"
 #include "options.hpp"
 #include "run/run_arguments.hpp"
-#include "source_inputs.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

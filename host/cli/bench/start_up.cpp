@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/bench.hpp"
+#include "compiler/installed_contract.hpp"
 
 // Start-up: processes of this program and of nvcc, measured from outside.
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <string_view>
 
 #include "bench/bench.hpp"
-#include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/run_arguments.hpp"
 
-#include "bench/bench.hpp"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
 #include "code_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "util/text/nearest.hpp"
-#include <algorithm>
-#include <cmath>
-#include <fmt/format.h>
-#include <utility>
 
 namespace fatlink::cli {
 namespace {

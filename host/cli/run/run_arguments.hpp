@@ -15,7 +15,6 @@
 #include "fatlink/device.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "link_flags.hpp"
-#include "run/run_arguments.hpp"
 #include "source_inputs.hpp"
 #include "verbs.hpp"
 

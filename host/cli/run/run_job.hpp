@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "fatlink/device.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "run/bind_plan.hpp"
 #include "run/plan_split.hpp"

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+
 #include "terminal/streams.hpp"
 
 namespace fatlink::cli {

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "c_interface/guard.hpp"
 #include "fatlink/c/error.h"
 #include "fatlink/preflight.hpp"
 #include "wording.hpp"

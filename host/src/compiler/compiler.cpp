@@ -2,6 +2,14 @@
 // One compile: from a source and its options to a fatbin, through the cache.
 #include "fatlink/compiler.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "compiler/compile_inputs.hpp"
 #include "compiler/compile_messages.hpp"
 #include "compiler/compile_with_headers.hpp"
@@ -16,13 +24,6 @@
 #include "util/text/format.hpp"
 #include "util/text/printable.hpp"
 #include "vendor/nvrtc.hpp"
-#include <algorithm>
-#include <filesystem>
-#include <memory>
-#include <set>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace fatlink::detail {
 namespace {

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/compiler_state.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+
 #include "util/text/format.hpp"
 #include "vendor/nvrtc.hpp"
 #include "vendor/nvvm.hpp"
 #include "vendor/vendor_library.hpp"
-#include <cstdlib>
-#include <ctime>
-#include <sys/stat.h>
-#include <unistd.h>
 #include "wording.hpp"
 
 namespace fatlink::detail {

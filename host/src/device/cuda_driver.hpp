@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cuda.h>
+
 #include <string>
 
 #include "fatlink/error.hpp"

@@ -3,6 +3,7 @@
 #include "fatbin/entry_digests.hpp"
 
 #include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>

@@ -3,6 +3,7 @@
 #include "fatbin/ident.hpp"
 
 #include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -16,7 +17,6 @@
 #include <string>
 #include <utility>
 
-#include "fatbin/ident.hpp"
 #include "fatbin/number_names.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"

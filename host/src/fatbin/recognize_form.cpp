@@ -2,6 +2,7 @@
 #include "fatbin/recognize_form.hpp"
 
 #include <elf.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "fatlink/error.hpp"
-#include "link_helper/find_link_helper.hpp"
 
 namespace fatlink::detail {
 

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "link_helper/find_link_helper.hpp"
-#include "link_helper/link_helper.hpp"
 #include "link_helper/protocol.hpp"
 #include "util/files/read_file.hpp"
 

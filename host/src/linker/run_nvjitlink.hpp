@@ -13,7 +13,6 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_helper/helper_pool.hpp"
-#include "linker/run_nvjitlink.hpp"
 #include "util/process/fork_guard.hpp"
 #include "vendor/link_in_process.hpp"
 

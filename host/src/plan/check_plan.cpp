@@ -2,6 +2,7 @@
 #include "plan/check_plan.hpp"
 
 #include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 #include <string>

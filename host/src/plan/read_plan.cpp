@@ -2,6 +2,7 @@
 #include "plan/read_plan.hpp"
 
 #include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "fatbin/ident.hpp"
-#include "preflight/contracts.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "preflight/symbols.hpp"

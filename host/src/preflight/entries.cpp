@@ -15,7 +15,6 @@
 
 #include "fatbin/entry_facts.hpp"
 #include "input/read_modules.hpp"
-#include "preflight/entries.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/immortal.hpp"

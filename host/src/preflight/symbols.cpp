@@ -14,7 +14,6 @@
 #include "input/read_modules.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
-#include "preflight/symbols.hpp"
 #include "ptx/ptx_accesses.hpp"
 #include "ptx/ptx_source.hpp"
 #include "util/limits.hpp"

@@ -13,9 +13,6 @@
 #include <string_view>
 #include <vector>
 
-#include "ptx/syntax.hpp"
-
-
 namespace fatlink::ptx {
 
 enum class type : std::uint8_t {

@@ -13,7 +13,6 @@
 #include "util/text/format.hpp"
 #include "verification/npy.hpp"
 
-
 namespace fatlink::detail {
 namespace {
 

@@ -17,7 +17,6 @@
 #include "expression/program.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "plan/components.hpp"
-#include "verification/operand_program.hpp"
 #include "verification/transform_reference.hpp"
 
 namespace fatlink::detail {

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "interpreter/decode/operation.hpp"
-#include "interpreter/execution/block.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/warp.hpp"
 

@@ -21,7 +21,6 @@
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/races.hpp"
-#include "interpreter/execution/warp.hpp"
 
 namespace fatlink::interpreter {
 

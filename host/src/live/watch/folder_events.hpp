@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
-#include "live/watch/folder_events.hpp"
 
 namespace fatlink::detail {
 

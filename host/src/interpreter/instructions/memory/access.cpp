@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "interpreter/decode/decoder.hpp"
-#include "interpreter/instructions/memory/access.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 #include "util/process/fork_guard.hpp"
 

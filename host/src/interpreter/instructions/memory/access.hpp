@@ -16,7 +16,6 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/cpu_level.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/memory/access.hpp"
 
 namespace fatlink::interpreter {
 

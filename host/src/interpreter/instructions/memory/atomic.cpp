@@ -12,7 +12,6 @@
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
 #include "interpreter/instructions/memory/access.hpp"
-#include "interpreter/instructions/memory/atomic.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
 namespace fatlink::interpreter {

@@ -9,7 +9,6 @@
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
-#include "interpreter/instructions/control/collective.hpp"
 #include "interpreter/instructions/memory/access.hpp"
 #include "interpreter/instructions/memory/memory_operand.hpp"
 
