@@ -33,7 +33,9 @@ char const* to_string(input_form form) noexcept;
 
 struct FATLINK_PRIVATE input_access;  // not public
 
-/// An input file in memory, read once and checked.
+/// An input file in memory, read once and checked, with the sidecar that it was read with. Inputs
+/// that were not read from a file, such as compiled sources, have the sidecar of the file of their
+/// name, read when it is first needed.
 ///
 /// Its functions throw format_error, which derives from file_error and gives the byte offset, with
 /// the code: empty-input; unknown-form (names what the file is); corrupt-fatbin, -ptx, -ltoir,

@@ -48,7 +48,7 @@ namespace FATLINK_API fatlink {
 struct plan_swap_options {
   /// How to link; none: as live_settings state. Without `kernels`, those of the plan are kept.
   std::optional<fatlink::link_options> link = {};
-  /// The plan; none: that of the sidecar of the first input, found by its name.
+  /// The plan; none: that of the sidecar that the first input was read with.
   std::optional<launch_plan> plan = {};
   /// Called with the new version before it is published, in a tiered swap with each of the two.
   /// What it throws ends the swap. It may call plans, also this live plan, but not swap, and waits

@@ -153,7 +153,7 @@ struct prepared_devices {
 
 /// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
 /// by `plan`. The types of elements are those that the inputs record; of structs, and where they
-/// record none, those of the sidecars beside the files that the inputs are named after.
+/// record none, those of the sidecars that the inputs were read with.
 /// @throws refused_error plan-mismatch, element-mismatch. @throws usage_error an element whose type
 ///   no input states, or that two bind differently. @throws file_error (invalid-sidecar) a sidecar
 ///   is malformed. @throws as device::load.
