@@ -495,7 +495,8 @@ void print_doctor(nlohmann::json const& report)
     fmt::print("{}: {} ({}), {} MiB\n", gpu["device"], gpu["name"], gpu["target"],
                gpu["memory_bytes"].get<std::size_t>() >> 20);
   auto const& cache = report["cache"];
-  if (cache["path"] != "") fmt::print("Cache: {}, {} entries\n", cache["path"], cache["entries"]);
+  if (!cache["path"].get<std::string>().empty())
+    fmt::print("Cache: {}, {} entries\n", cache["path"], cache["entries"]);
   for (auto const& layer : cache["layers"])
     fmt::print("  shipped: {}, {} entries\n", layer["folder"], layer["entries"]);
   for (auto const& warning : cache["warnings"]) fmt::print("  warning: {}\n", warning);

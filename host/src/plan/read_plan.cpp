@@ -106,7 +106,7 @@ void check_record(json_place const& place, element_type const& type)
   std::vector<std::string> names;
   for (auto const& field : type.fields) names.push_back(field.name);
   place.check_keys(names);
-  for (auto const& field : type.fields) check_number(place.member(field.name.c_str()), field.type);
+  for (auto const& field : type.fields) check_number(place.member(field.name), field.type);
 }
 
 /// Of a type that is not known yet.
@@ -646,7 +646,7 @@ std::vector<plan_result> read_results(json_place const& plan, launch_plan const&
   if (auto const computes = plan.find("computes")) {
     computes->check_keys(outputs);
     for (auto const& output : outputs)
-      if (auto const place = computes->find(output.c_str())) {
+      if (auto const place = computes->find(output)) {
         results.push_back(read_result(output, *place, stated));
         computed.push_back(output);
       }
@@ -654,7 +654,7 @@ std::vector<plan_result> read_results(json_place const& plan, launch_plan const&
   if (auto const depth = plan.find("depth")) {
     depth->check_keys(computed);
     for (auto& result : results)
-      if (auto const place = depth->find(result.output.c_str())) result.depth = place->formula();
+      if (auto const place = depth->find(result.output)) result.depth = place->formula();
   }
   return results;
 }
@@ -722,7 +722,7 @@ void check_source_keys(json_place const& plan)
   if (auto const digest = plan.find("sha256"))
     digest->fail("is stated in a PLAN", "remove it: the build adds it");
   for (auto const& key : reference_keys())
-    if (auto const member = plan.find(key.c_str()))
+    if (auto const member = plan.find(key))
       member->fail("describes a transform, not a plan", "state it in the REFERENCE, another file");
 }
 

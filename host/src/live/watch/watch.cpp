@@ -88,9 +88,9 @@ struct input_watch::state {
     std::vector<digest256> digests = {};
     std::optional<std::vector<std::string>> sidecars = {};  ///< nothing: any
 
-    [[nodiscard]] bool is(std::vector<input> const& files) const
+    [[nodiscard]] bool is(std::vector<input> const& inputs) const
     {
-      return digests == digests_of(files) && (!sidecars || *sidecars == sidecars_of(files));
+      return digests == digests_of(inputs) && (!sidecars || *sidecars == sidecars_of(inputs));
     }
   };
 
