@@ -18,6 +18,7 @@
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
+
 launch_plan library_plan(input const& library)
 {
   if (auto plan = launch_plan::beside(library)) return std::move(*plan);

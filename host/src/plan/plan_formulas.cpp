@@ -15,6 +15,7 @@
 #include "util/text/printable.hpp"
 
 namespace fatlink::detail {
+
 void fail_plan(std::string const& file, std::string const& path, std::string const& cause,
                std::string hint)
 {

@@ -779,6 +779,7 @@ launch_plan read_plan(nlohmann::json const& json, std::string const& file,
 }  // namespace fatlink::detail
 
 namespace fatlink {
+
 launch_plan launch_plan::read(std::filesystem::path const& sidecar)
 {
   return detail::read_sidecar_plan(*detail::json_file::read(sidecar));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of the functions that the device itself has.
-#include "interpreter/instructions/control/calls.hpp"
+#include "interpreter/instructions/control/builtin_calls.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // call, direct and by address. Source: PTX ISA 9.0, "call".
-#include "interpreter/instructions/control/calls.hpp"
-
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/lanes.hpp"
+#include "interpreter/instructions/control/builtin_calls.hpp"
 
 namespace fatlink::interpreter {
 namespace {
