@@ -2,6 +2,7 @@
 // What "computes" means, for operands of every kind; error_bounds_test.cpp has every type.
 #include "verification/plan_reference.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "expect_error.hpp"
@@ -89,6 +90,43 @@ TEST(PlanReference, OfNeighborsClampsAtBothEnds)
            {neighbor(argument("in"), -1), argument("in"), neighbor(argument("in"), 2)}),
       transform_of({hook_of("f", {"l", "x", "r"}, "l + 10 * x + 100 * r")}), {{"in", in}});
   expect_verified(reference, floats({411, 821, 842, 884}));
+}
+
+TEST(PlanReference, OfManyElementsIsThatOfEach)
+{
+  constexpr int k_count = 1000;  // some blocks, and a part of one
+  constexpr int k_left = -150;
+  constexpr int k_right = 5;
+  constexpr double k_error = 0.5;
+  std::vector<double> in(k_count);
+  for (int i = 0; i < k_count; ++i) in[static_cast<std::size_t>(i)] = i % 97;
+  auto const doubled = node(operation::map, "double", {argument("in")});
+  auto const values = floats(in);
+  auto const reference = reference_of(
+      node(operation::map, "f",
+           {neighbor(doubled, k_left), neighbor(argument("in"), k_right), index_operand()}),
+      transform_of({hook_of("double", {"x"}, "2 * x", {.ulp = 0, .absolute = k_error}),
+                    hook_of("f", {"l", "r", "i"}, "i % 2 == 0 ? 3 * l + i : 3 * r - i")}),
+      {{"in", values}});
+  auto const at = [&](int i) {
+    return in[static_cast<std::size_t>(std::clamp(i, 0, k_count - 1))];
+  };
+  std::vector<double> expected(k_count);
+  for (int i = 0; i < k_count; ++i)
+    expected[static_cast<std::size_t>(i)] =
+        i % 2 == 0 ? 6 * at(i + k_left) + i : 3 * at(i + k_right) - i;
+  expect_verified(reference, floats(expected));
+  for (std::size_t const place : {0, 126, 127, 128, 129, 500, 998, 999}) {
+    auto const bound = place % 2 == 0 ? 3 * k_error : 0;  // what an error of `double` moves
+    auto off = expected;
+    off[place] += bound;
+    expect_verified(reference, floats(off));
+    off[place] += 1;
+    auto const wrong = reference.verify("out", floats(off));
+    EXPECT_EQ(wrong.failures, 1U) << place;
+    EXPECT_EQ(wrong.first_failure, place);
+    EXPECT_EQ(wrong.bound, bound);
+  }
 }
 
 TEST(PlanReference, UsesTheStateOrItsDefault)

@@ -64,6 +64,36 @@ auto with_integer(scalar_kind kind, Use const& use)
   }
 }
 
+/// Calls `use` with a function that reads a number of `kind`.
+template <typename Use>
+auto with_reader(scalar_kind kind, Use const& use)
+{
+  using byte_pointer = std::byte const*;
+  switch (kind) {
+    case scalar_kind::float16:
+      return use([](byte_pointer place) {
+        return number{
+            .real = half_float::to_double(half_float::binary16{copied<std::uint16_t>(place)})};
+      });
+    case scalar_kind::bfloat16:
+      return use([](byte_pointer place) {
+        return number{
+            .real = half_float::to_double(half_float::bfloat16{copied<std::uint16_t>(place)})};
+      });
+    case scalar_kind::float32:
+      return use([](byte_pointer place) {
+        return number{.real = static_cast<double>(copied<float>(place))};
+      });
+    case scalar_kind::float64:
+      return use([](byte_pointer place) { return number{.real = copied<double>(place)}; });
+    default:
+      return with_integer(kind, [&](auto sample) {
+        return use(
+            [](byte_pointer place) { return whole_number(copied<decltype(sample)>(place)); });
+      });
+  }
+}
+
 template <typename Value>
 void write(std::byte* place, Value value) noexcept
 {
@@ -109,19 +139,16 @@ bool is_integer(scalar_kind kind) noexcept
 
 number load(scalar_kind kind, std::byte const* place) noexcept
 {
-  switch (kind) {
-    case scalar_kind::float16:
-      return {.real = half_float::to_double(half_float::binary16{copied<std::uint16_t>(place)})};
-    case scalar_kind::bfloat16:
-      return {.real = half_float::to_double(half_float::bfloat16{copied<std::uint16_t>(place)})};
-    case scalar_kind::float32:
-      return {.real = static_cast<double>(copied<float>(place))};
-    case scalar_kind::float64:
-      return {.real = copied<double>(place)};
-    default:
-      return with_integer(
-          kind, [&](auto sample) { return whole_number(copied<decltype(sample)>(place)); });
-  }
+  return with_reader(kind, [&](auto const& read) { return read(place); });
+}
+
+void load_block(scalar_kind kind, strided<std::byte const> from, std::size_t count,
+                strided<number> to) noexcept
+{
+  with_reader(kind, [&](auto const& read) {
+    for (std::size_t i = 0; i < count; ++i)
+      to.first[i * to.step] = read(from.first + i * from.step);
+  });
 }
 
 void store(scalar_kind kind, number const& value, std::byte* place) noexcept

@@ -47,6 +47,17 @@ inline number whole_number(int128 value) noexcept
 /// The number of `kind` at `place`, which need not be aligned.
 number load(scalar_kind kind, std::byte const* place) noexcept;
 
+/// Memory of `Value`s that lie `step` of them apart.
+template <typename Value>
+struct strided {
+  Value* first;
+  std::size_t step;
+};
+
+/// As load() for `count` numbers.
+void load_block(scalar_kind kind, strided<std::byte const> from, std::size_t count,
+                strided<number> to) noexcept;
+
 /// Writes `value` as `kind`, rounded to nearest or wrapped, as store() of a device does.
 void store(scalar_kind kind, number const& value, std::byte* place) noexcept;
 

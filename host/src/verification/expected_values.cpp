@@ -289,6 +289,7 @@ class fold_worker {
         elements_(compile_operand(output.node.operands.at(0), output.context, count, parts_)),
         program_(output.context.find_hook(output.node.name), parts_, output.context.data.state),
         fold_(program_),
+        count_(count),
         bounds_(parts_.size())
   {
     auto const& own = elements_->parts();
@@ -308,8 +309,8 @@ class fold_worker {
   partial fold(std::size_t begin, std::size_t end)
   {
     for (auto i = begin; i < end; ++i) {
-      elements_->evaluate(i);
-      fold_.push(elements_->values(), elements_->bounds());
+      auto const place = find(i);
+      fold_.push(elements_->values(place), elements_->bounds(place));
     }
     return fold_.finish();
   }
@@ -317,8 +318,8 @@ class fold_worker {
   /// Element `index` by itself.
   void start(partial& result, std::size_t index)
   {
-    elements_->evaluate(index);
-    program_.start(result, elements_->values(), elements_->bounds());
+    auto const place = find(index);
+    program_.start(result, elements_->values(place), elements_->bounds(place));
   }
 
   /// Visits `result` as element `index`, after `calls` calls of the hook.
@@ -336,10 +337,24 @@ class fold_worker {
   [[nodiscard]] fold_program& program() noexcept { return program_; }
 
  private:
+  /// Where element `index` is in the block of `elements_`, which is made to hold it.
+  std::size_t find(std::size_t index)
+  {
+    if (index < begin_ || index >= end_) {
+      begin_ = index;
+      end_ = index + std::min(k_block, count_ - index);
+      elements_->evaluate(begin_, end_ - begin_);
+    }
+    return index - begin_;
+  }
+
   components parts_;
   std::unique_ptr<operand_program> elements_;
   fold_program program_;
   pairwise_fold fold_;
+  std::size_t count_;
+  std::size_t begin_ = 0;  ///< of the block that was evaluated last
+  std::size_t end_ = 0;
   std::vector<double> bounds_;
 };
 
@@ -353,7 +368,7 @@ partial initial_value(expected_output const& output, std::size_t index, fold_pro
         return a.name == b.name && is_integer(a.kind) == is_integer(b.kind);
       }))
     throw not_verifiable("the initial value has another type than the elements");
-  value->evaluate(0);
+  value->evaluate(0, 1);
   program.start(initial, value->values(), value->bounds());
   return initial;
 }
@@ -713,10 +728,14 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
   parallel_blocks(output.count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     auto const program = compile_operand(output.node, output.context, output.count, parts);
     check_parts(program->parts(), output.type);
-    for (auto i = begin; i < end; ++i) {
-      program->evaluate(i);
-      visitor(
-          {.thread = thread, .index = i, .values = program->values(), .bounds = program->bounds()});
+    for (auto block = begin; block < end; block += k_block) {
+      auto const count = std::min(k_block, end - block);
+      program->evaluate(block, count);
+      for (std::size_t i = 0; i < count; ++i)
+        visitor({.thread = thread,
+                 .index = block + i,
+                 .values = program->values(i),
+                 .bounds = program->bounds(i)});
     }
   });
 }

@@ -105,7 +105,7 @@ bool adds_part(expression_syntax const& parsed, std::vector<std::string> const& 
 }  // namespace
 
 hook_program::hook_program(stated_hook const& stated, hook_program_types const& types)
-    : tolerance_(stated.hook->tolerance)
+    : tolerance_(stated.hook->tolerance), capacity_(types.capacity)
 {
   if (types.operands.size() != stated.hook->parameters.size())
     refuse(stated,
@@ -125,18 +125,16 @@ void hook_program::add_variables(stated_hook const& stated, hook_program_types c
   for (auto const& result : parsed)
     for (auto const& name : result.names()) {
       auto const place = std::ranges::find(parameters, base_of(name));
-      if (place == parameters.end() || std::ranges::find(names_, name) != names_.end()) continue;
+      if (place == parameters.end() || has_name(name)) continue;
       auto const operand = static_cast<std::size_t>(place - parameters.begin());
       auto const& parts = types.operands[operand];
       auto const index = find_part(stated, parts, name);
       if (parts[index].kind == scalar_kind::bytes)
         refuse(stated, detail::format("{} is a byte without meaning", name),
                "state the type of the elements");
-      names_.push_back(name);
-      are_integers_.push_back(is_integer(parts[index].kind));
-      variables_.push_back({.operand = operand, .index = index});
+      add_name(name, is_integer(parts[index].kind), {});
+      variables_.push_back({.operand = operand, .index = index, .step = parts.size()});
     }
-  numbers_.resize(names_.size());
   auto const& own = stated.owner->types;
   if (own.state) {
     auto const bytes =
@@ -146,20 +144,31 @@ void hook_program::add_variables(stated_hook const& stated, hook_program_types c
              detail::format("the state has {} bytes, less than {}, the size of \"state\"",
                             bytes.size(), own.state->size),
              "pass a state of the struct that the sidecar states");
-    for (auto const& part : components_of(*own.state)) {
-      names_.push_back("state." + part.name);
-      are_integers_.push_back(is_integer(part.kind));
-      numbers_.push_back(load(part.kind, bytes.data() + part.offset));
-    }
+    for (auto const& part : components_of(*own.state))
+      add_name("state." + part.name, is_integer(part.kind),
+               load(part.kind, bytes.data() + part.offset));
   }
+}
+
+void hook_program::add_name(std::string name, bool is_integer, number const& value)
+{
+  auto& added = names_.emplace_back(
+      named_values{.name = std::move(name), .is_integer = is_integer, .reals = {}, .wholes = {}});
+  added.reals.assign(capacity_, value.real);
+  if (is_integer) added.wholes.assign(capacity_, value.whole);
+}
+
+bool hook_program::has_name(std::string const& name) const
+{
+  return std::ranges::find(names_, name, &named_values::name) != names_.end();
 }
 
 void hook_program::add_evaluators(stated_hook const& stated, hook_program_types const& types,
                                   std::vector<expression_syntax> const& parsed)
 {
   std::vector<expression_variable> variables;
-  for (std::size_t i = 0; i < names_.size(); ++i)
-    variables.push_back({names_[i], are_integers_[i], &numbers_[i].real, &numbers_[i].whole});
+  for (auto const& each : names_)
+    variables.push_back({each.name, each.is_integer, each.reals.data(), each.wholes.data()});
   if (types.result) {
     result_ = *types.result;
     check_fields(stated, result_);
@@ -170,8 +179,8 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_program_types 
   adds_ = true;
   for (auto& part : result_) {
     auto const index = find_expression(stated, part.name);
-    evaluator prepared{
-        with_place(stated, index, [&] { return expression_program(parsed[index], variables); })};
+    evaluator prepared{with_place(
+        stated, index, [&] { return expression_program(parsed[index], variables, capacity_); })};
     if (!types.result && prepared.program.is_integer()) part.kind = scalar_kind::int64;
     if (tolerance_.operands > 0) prepared.floats = floats_in(parsed[index]);
     evaluators_.push_back(std::move(prepared));
@@ -183,39 +192,59 @@ std::vector<std::size_t> hook_program::floats_in(expression_syntax const& parsed
 {
   std::vector<std::size_t> list;
   for (auto const& name : parsed.names()) {
-    auto const place = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
-    if (place < variables_.size() && !are_integers_[place]) list.push_back(place);
+    auto const place = static_cast<std::size_t>(
+        std::ranges::find(names_, name, &named_values::name) - names_.begin());
+    if (place < variables_.size() && !names_[place].is_integer) list.push_back(place);
   }
   return list;
 }
 
-double hook_program::largest_operand(std::size_t index, std::span<double const* const> bounds) const
+double hook_program::largest_operand(std::size_t index, std::span<double const* const> bounds,
+                                     std::size_t element) const
 {
   double largest = 0;
   for (auto const place : evaluators_[index].floats) {
-    auto const& [operand, part] = variables_[place];
-    auto const magnitude = std::abs(numbers_[place].real) + bounds[operand][part];
+    auto const& [operand, part, step] = variables_[place];
+    auto const bound = bounds[operand][element * step + part];
+    auto const magnitude = std::abs(names_[place].reals[element]) + bound;
     if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
   return largest;
 }
 
-void hook_program::evaluate(std::span<number const* const> operands, number* result)
+void hook_program::evaluate(std::span<number const* const> operands, number* results,
+                            std::size_t count)
 {
-  for (std::size_t i = 0; i < variables_.size(); ++i)
-    numbers_[i] = operands[variables_[i].operand][variables_[i].index];
-  for (std::size_t i = 0; i < result_.size(); ++i) {
-    auto const kind = result_[i].kind;
-    auto& program = evaluators_[i].program;
-    program.evaluate();
-    if (program.is_integer()) {
-      auto const value = *program.wholes();
-      result[i] = whole_number(is_integer(kind) ? wrapped(kind, value) : value);
-    } else {
-      auto const value = *program.reals();
-      result[i] = is_integer(kind) ? whole_number(truncated(kind, value)) : number{.real = value};
-    }
+  for (std::size_t i = 0; i < variables_.size(); ++i) {
+    auto const& [operand, part, step] = variables_[i];
+    auto const* const values = operands[operand] + part;
+    auto& [name, is_integer, reals, wholes] = names_[i];
+    for (std::size_t j = 0; j < count; ++j) reals[j] = values[j * step].real;
+    if (!is_integer) continue;
+    for (std::size_t j = 0; j < count; ++j) wholes[j] = values[j * step].whole;
   }
+  for (std::size_t i = 0; i < result_.size(); ++i) {
+    evaluators_[i].program.evaluate(count);
+    write_results(i, results + i, count);
+  }
+}
+
+/// `results`: number `index` of the first result.
+void hook_program::write_results(std::size_t index, number* results, std::size_t count) const
+{
+  auto const kind = result_[index].kind;
+  auto const& program = evaluators_[index].program;
+  auto const write = [&](auto const* values, auto const& to_number) {
+    for (std::size_t i = 0; i < count; ++i) results[i * result_.size()] = to_number(values[i]);
+  };
+  if (program.is_integer())
+    return write(program.wholes(), [&](int128 value) {
+      return whole_number(is_integer(kind) ? wrapped(kind, value) : value);
+    });
+  if (is_integer(kind))
+    return write(program.reals(),
+                 [&](double value) { return whole_number(truncated(kind, value)); });
+  write(program.reals(), [](double value) { return number{.real = value}; });
 }
 
 bool hook_program::is_true(number const* result) const noexcept
@@ -253,12 +282,13 @@ class array_operand final : public operand_program {
     set_parts(components_of(array.type));
   }
 
-  void evaluate(std::size_t index) override
+  void evaluate(std::size_t begin, std::size_t count) override
   {
-    auto const* const element =
-        array_.bytes.data() + (array_.count() == 1 ? 0 : index) * array_.type.size;
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      values_[i] = load(parts_[i].kind, element + parts_[i].offset);
+    auto const step = array_.count() == 1 ? 0 : array_.type.size;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      auto const* const place = array_.bytes.data() + begin * step + parts_[i].offset;
+      load_block(parts_[i].kind, {place, step}, count, {values_.data() + i, parts_.size()});
+    }
   }
 
  private:
@@ -268,7 +298,10 @@ class array_operand final : public operand_program {
 class index_operand final : public operand_program {
  public:
   index_operand() { set_parts({{.kind = scalar_kind::uint64}}); }
-  void evaluate(std::size_t index) override { values_.front() = whole_number(index); }
+  void evaluate(std::size_t begin, std::size_t count) override
+  {
+    for (std::size_t i = 0; i < count; ++i) values_[i] = whole_number(begin + i);
+  }
 };
 
 class neighbor_operand final : public operand_program {
@@ -279,16 +312,26 @@ class neighbor_operand final : public operand_program {
     set_parts(operand_->parts());
   }
 
-  void evaluate(std::size_t index) override
+  void evaluate(std::size_t begin, std::size_t count) override
   {
-    auto const place = static_cast<int128>(index) + offset_;
-    auto const last = static_cast<int128>(count_) - 1;
-    operand_->evaluate(static_cast<std::size_t>(std::clamp<int128>(place, 0, last)));
-    std::copy_n(operand_->values(), values_.size(), values_.begin());
-    std::copy_n(operand_->bounds(), bounds_.size(), bounds_.begin());
+    auto const first = neighbor_of(begin);
+    auto const last = neighbor_of(begin + count - 1);
+    operand_->evaluate(first, last - first + 1);
+    for (std::size_t i = 0; i < count; ++i) {
+      auto const place = neighbor_of(begin + i) - first;
+      std::copy_n(operand_->values(place), parts_.size(), values_.data() + i * parts_.size());
+      std::copy_n(operand_->bounds(place), parts_.size(), bounds_.data() + i * parts_.size());
+    }
   }
 
  private:
+  [[nodiscard]] std::size_t neighbor_of(std::size_t index) const
+  {
+    auto const last = static_cast<int128>(count_) - 1;
+    return static_cast<std::size_t>(
+        std::clamp<int128>(static_cast<int128>(index) + offset_, 0, last));
+  }
+
   std::unique_ptr<operand_program> operand_;
   std::int64_t offset_;
   std::size_t count_;
@@ -301,39 +344,47 @@ class map_operand final : public operand_program {
   {
     set_parts(hook_.result());
     shifted_.resize(values_.size());
+    change_.resize(values_.size());
     for (auto const& operand : operands_) {
       pointers_.push_back(operand->values());
       operand_bounds_.push_back(operand->bounds());
     }
   }
 
-  void evaluate(std::size_t index) override
+  void evaluate(std::size_t begin, std::size_t count) override
   {
-    for (auto const& operand : operands_) operand->evaluate(index);
-    hook_.evaluate(pointers_, values_.data());
-    for (std::size_t i = 0; i < parts_.size(); ++i)
-      bounds_[i] = tolerance_at(hook_.tolerance(), parts_, i, values_.data(),
-                                hook_.largest_operand(i, operand_bounds_));
-    for (std::size_t i = 0; i < operands_.size(); ++i) add_propagated(i);
+    for (auto const& operand : operands_) operand->evaluate(begin, count);
+    hook_.evaluate(pointers_, values_.data(), count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = 0; j < parts_.size(); ++j)
+        bounds_[i * parts_.size() + j] = tolerance_at(hook_.tolerance(), parts_, j, values(i),
+                                                      hook_.largest_operand(j, operand_bounds_, i));
+    for (std::size_t i = 0; i < operands_.size(); ++i)
+      for (std::size_t j = 0; j < operands_[i]->parts().size(); ++j) add_propagated(i, j, count);
   }
 
  private:
-  /// Adds how far the result moves if a number of operand `place` moves by its bound.
-  void add_propagated(std::size_t place)
+  /// Adds how far the results move if number `part` of operand `place` moves by its bound.
+  void add_propagated(std::size_t place, std::size_t part, std::size_t count)
   {
     auto const& operand = *operands_[place];
-    for (std::size_t i = 0; i < operand.parts().size(); ++i) {
-      auto const bound = operand.bounds()[i];
-      if (bound == 0) continue;
-      change_.assign(bounds_.size(), 0);
-      copy_.assign(operand.values(), operand.values() + operand.parts().size());
-      auto const value = copy_[i];
-      for (auto const sign : {1, -1}) {
-        copy_[i] = shifted(operand.parts()[i].kind, value, sign * bound);
-        measure_change(place);
-      }
-      for (std::size_t j = 0; j < bounds_.size(); ++j) bounds_[j] += change_[j];
+    auto const step = operand.parts().size();
+    auto const bound_of = [&](std::size_t element) { return operand.bounds(element)[part]; };
+    std::size_t first = 0;
+    while (first < count && bound_of(first) == 0) ++first;
+    if (first == count) return;
+    std::ranges::fill(change_, 0);
+    copy_.assign(operand.values(), operand.values(count));
+    for (auto const sign : {1, -1}) {
+      for (auto i = first; i < count; ++i)
+        if (bound_of(i) != 0)
+          copy_[i * step + part] =
+              shifted(operand.parts()[part].kind, operand.values(i)[part], sign * bound_of(i));
+      measure_change(place, count);
     }
+    for (auto i = first; i < count; ++i)
+      if (bound_of(i) != 0)
+        for (auto j = i * parts_.size(); j < (i + 1) * parts_.size(); ++j) bounds_[j] += change_[j];
   }
 
   static number shifted(scalar_kind kind, number const& value, double distance)
@@ -343,14 +394,14 @@ class map_operand final : public operand_program {
     return whole_number(value.whole + static_cast<int128>(steps));
   }
 
-  void measure_change(std::size_t place)
+  void measure_change(std::size_t place, std::size_t count)
   {
     auto const* const original = pointers_[place];
     pointers_[place] = copy_.data();
-    hook_.evaluate(pointers_, shifted_.data());
+    hook_.evaluate(pointers_, shifted_.data(), count);
     pointers_[place] = original;
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-      auto const distance = is_integer(parts_[i].kind)
+    for (std::size_t i = 0; i < count * parts_.size(); ++i) {
+      auto const distance = is_integer(parts_[i % parts_.size()].kind)
                                 ? static_cast<double>(shifted_[i].whole - values_[i].whole)
                                 : shifted_[i].real - values_[i].real;
       // NaN: one of both is outside of the function's domain; the other side counts.
@@ -362,9 +413,9 @@ class map_operand final : public operand_program {
   std::vector<std::unique_ptr<operand_program>> operands_;
   std::vector<number const*> pointers_;
   std::vector<double const*> operand_bounds_;
-  std::vector<number> shifted_;
-  std::vector<number> copy_;
-  std::vector<double> change_;
+  std::vector<number> shifted_;  ///< results of moved operands
+  std::vector<number> copy_;     ///< the operand that moves
+  std::vector<double> change_;   ///< how far each number of the results moved, at most
 };
 
 class operand_compiler {
@@ -410,7 +461,8 @@ class operand_compiler {
                                                std::size_t depth)
   {
     auto const stated = context_.find_hook(node.name);
-    hook_program_types types{.result = result, .real = real_, .state = context_.data.state};
+    hook_program_types types{
+        .result = result, .real = real_, .state = context_.data.state, .capacity = k_block};
     if (!result && stated.hook->type) types.result = components_of(*stated.hook->type);
     std::vector<std::unique_ptr<operand_program>> operands;
     for (auto const& operand : node.operands) {
@@ -455,8 +507,8 @@ array_view const& program_context::find_array(std::string const& name) const
 void operand_program::set_parts(components parts)
 {
   parts_ = std::move(parts);
-  values_.resize(parts_.size());
-  bounds_.resize(parts_.size());
+  values_.resize(k_block * parts_.size());
+  bounds_.resize(k_block * parts_.size());
 }
 
 std::unique_ptr<operand_program> compile_operand(computation const& node,

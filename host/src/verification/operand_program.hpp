@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a reference: a hook's reference, prepared for operands of known types, with the
-// error of one call; and operands of a plan's `computes`, evaluated at one index at a time with a
-// bound of the error: an argument, `index`, `neighbor` or a nested `map`. Threads: a program is
-// used by one thread at a time.
+// error of one call; and operands of a plan's `computes`, evaluated for blocks of elements with
+// bounds of the errors: an argument, `index`, `neighbor` or a nested `map`. The numbers of a block
+// lie element by element. Threads: a program is used by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,9 @@ namespace fatlink::detail {
 
 using components = std::vector<component>;
 
+/// The most elements of a block: their numbers stay in a core's first cache.
+constexpr std::size_t k_block = 128;
+
 /// A hook and the transform that states it. Both must outlive programs of it.
 struct stated_hook {
   transform_reference const* owner = nullptr;
@@ -35,6 +38,7 @@ struct hook_program_types {
   std::optional<components> result = {};    ///< nothing: as the expressions are
   scalar_kind real = scalar_kind::float32;  ///< of results whose type nothing states
   std::span<std::byte const> state = {};    ///< empty: the defaults of the sidecar
+  std::size_t capacity = 1;                 ///< elements of a block, at most
 };
 
 class hook_program {
@@ -49,13 +53,14 @@ class hook_program {
   /// Whether every number of the result is the sum of those of the two operands.
   [[nodiscard]] bool adds() const noexcept { return adds_; }
 
-  /// `operands[i]` are the numbers of operand i; writes those of the result.
-  void evaluate(std::span<number const* const> operands, number* result);
-  /// Of the last call, the largest magnitude among the floats of the operands that the expression
-  /// for number `index` of the result names. `bounds[i]`: how far the numbers of operand i may be
-  /// off, which adds to their magnitudes. Infinities and NaN do not count; 0 if there is none.
-  [[nodiscard]] double largest_operand(std::size_t index,
-                                       std::span<double const* const> bounds) const;
+  /// `operands[i]` are the numbers of operand i of `count` elements; writes those of the results.
+  void evaluate(std::span<number const* const> operands, number* results, std::size_t count = 1);
+  /// Of element `element` of the last call, the largest magnitude among the floats of the operands
+  /// that the expression for number `index` of the result names. `bounds[i]`: how far the numbers
+  /// of operand i may be off, which adds to their magnitudes. Infinities and NaN do not count; 0 if
+  /// there is none.
+  [[nodiscard]] double largest_operand(std::size_t index, std::span<double const* const> bounds,
+                                       std::size_t element = 0) const;
   /// Whether the first number of a result is not 0.
   [[nodiscard]] bool is_true(number const* result) const noexcept;
 
@@ -63,11 +68,23 @@ class hook_program {
   struct variable {
     std::size_t operand;
     std::size_t index;  ///< of the component
+    std::size_t step;   ///< components of the operand
+  };
+  /// What a name stands for in each element of a block.
+  struct named_values {
+    std::string name;
+    bool is_integer;
+    std::vector<double> reals;
+    std::vector<int128> wholes;  ///< of integers only
   };
   struct evaluator {
     expression_program program;
     std::vector<std::size_t> floats = {};  ///< the variables of floats that it names
   };
+  /// A name that has the same value in all elements, until others are written.
+  void add_name(std::string name, bool is_integer, number const& value);
+  [[nodiscard]] bool has_name(std::string const& name) const;
+  void write_results(std::size_t index, number* results, std::size_t count) const;
   /// `parsed`: the expressions of the result.
   void add_variables(stated_hook const& stated, hook_program_types const& types,
                      std::vector<expression_syntax> const& parsed);
@@ -78,10 +95,9 @@ class hook_program {
   components result_;
   hook_tolerance tolerance_;
   bool adds_ = false;
-  std::vector<std::string> names_;     ///< of variables, then of the state's fields
-  std::vector<bool> are_integers_;     ///< for each name
+  std::size_t capacity_;
+  std::vector<named_values> names_;    ///< of variables, then of the state's fields
   std::vector<variable> variables_;    ///< for each name that is not of the state
-  std::vector<number> numbers_;        ///< the values of the names
   std::vector<evaluator> evaluators_;  ///< for each number of the result
 };
 
@@ -134,11 +150,19 @@ struct program_context {
 class operand_program {
  public:
   virtual ~operand_program() = default;
-  virtual void evaluate(std::size_t index) = 0;
+  /// Of `count` elements from `begin` on, at most k_block.
+  virtual void evaluate(std::size_t begin, std::size_t count) = 0;
 
   [[nodiscard]] components const& parts() const noexcept { return parts_; }
-  [[nodiscard]] number const* values() const noexcept { return values_.data(); }
-  [[nodiscard]] double const* bounds() const noexcept { return bounds_.data(); }
+  /// The numbers of element `place` of the block, and how far they may be off.
+  [[nodiscard]] number const* values(std::size_t place = 0) const noexcept
+  {
+    return values_.data() + place * parts_.size();
+  }
+  [[nodiscard]] double const* bounds(std::size_t place = 0) const noexcept
+  {
+    return bounds_.data() + place * parts_.size();
+  }
 
  protected:
   void set_parts(components parts);
