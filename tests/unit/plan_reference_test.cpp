@@ -129,6 +129,27 @@ TEST(PlanReference, OfManyElementsIsThatOfEach)
   }
 }
 
+TEST(PlanReference, OfStructsWithManyFieldsIsThatOfEach)
+{
+  constexpr std::size_t k_fields = 600;  // so that a block has one element
+  constexpr std::size_t k_count = 5;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < k_fields; ++i) names.push_back("f" + std::to_string(i));
+  array in(record_type("wide", names, std::vector(k_fields, k_float)), k_count);
+  std::vector<double> expected;
+  for (std::size_t i = 0; i < k_count; ++i) {
+    in.set(i, 10.0 + static_cast<double>(i), 0);
+    in.set(i, 2.0, k_fields - 1);
+    expected.push_back(20.0 + 2 * static_cast<double>(i));
+  }
+  auto const reference =
+      reference_of(node(operation::map, "f", {argument("in")}),
+                   transform_of({hook_of("f", {"x"}, "x.f0 * x.f599")}), {{"in", in}});
+  expect_verified(reference, floats(expected));
+  expected.back() += 1;
+  EXPECT_EQ(reference.verify("out", floats(expected)).first_failure, k_count - 1);
+}
+
 TEST(PlanReference, UsesTheStateOrItsDefault)
 {
   auto transform = transform_of({hook_of("f", {"x"}, "state.scale * x + state.offset")});

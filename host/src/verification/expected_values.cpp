@@ -342,7 +342,7 @@ class fold_worker {
   {
     if (index < begin_ || index >= end_) {
       begin_ = index;
-      end_ = index + std::min(k_block, count_ - index);
+      end_ = index + std::min(elements_->capacity(), count_ - index);
       elements_->evaluate(begin_, end_ - begin_);
     }
     return index - begin_;
@@ -728,8 +728,8 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
   parallel_blocks(output.count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     auto const program = compile_operand(output.node, output.context, output.count, parts);
     check_parts(program->parts(), output.type);
-    for (auto block = begin; block < end; block += k_block) {
-      auto const count = std::min(k_block, end - block);
+    for (auto block = begin; block < end; block += program->capacity()) {
+      auto const count = std::min(program->capacity(), end - block);
       program->evaluate(block, count);
       for (std::size_t i = 0; i < count; ++i)
         visitor({.thread = thread,

@@ -274,12 +274,14 @@ double tolerance_at(hook_tolerance const& tolerance, components const& parts, st
 namespace {
 
 constexpr std::size_t k_most_depth = 64;
+constexpr std::size_t k_most_elements = 128;  // of a block: numbers stay in a core's first cache
+constexpr std::size_t k_most_numbers = 1024;  // of a block, of one operand
 
 class array_operand final : public operand_program {
  public:
-  explicit array_operand(array_view const& array) : array_(array)
+  array_operand(array_view const& array, std::size_t capacity)
+      : operand_program(components_of(array.type), capacity), array_(array)
   {
-    set_parts(components_of(array.type));
   }
 
   void evaluate(std::size_t begin, std::size_t count) override
@@ -297,7 +299,10 @@ class array_operand final : public operand_program {
 
 class index_operand final : public operand_program {
  public:
-  index_operand() { set_parts({{.kind = scalar_kind::uint64}}); }
+  explicit index_operand(std::size_t capacity)
+      : operand_program({{.kind = scalar_kind::uint64}}, capacity)
+  {
+  }
   void evaluate(std::size_t begin, std::size_t count) override
   {
     for (std::size_t i = 0; i < count; ++i) values_[i] = whole_number(begin + i);
@@ -307,9 +312,11 @@ class index_operand final : public operand_program {
 class neighbor_operand final : public operand_program {
  public:
   neighbor_operand(std::unique_ptr<operand_program> operand, std::int64_t offset, std::size_t count)
-      : operand_(std::move(operand)), offset_(offset), count_(count)
+      : operand_program(operand->parts(), operand->capacity()),
+        operand_(std::move(operand)),
+        offset_(offset),
+        count_(count)
   {
-    set_parts(operand_->parts());
   }
 
   void evaluate(std::size_t begin, std::size_t count) override
@@ -339,10 +346,12 @@ class neighbor_operand final : public operand_program {
 
 class map_operand final : public operand_program {
  public:
-  map_operand(hook_program hook, std::vector<std::unique_ptr<operand_program>> operands)
-      : hook_(std::move(hook)), operands_(std::move(operands))
+  map_operand(hook_program hook, std::vector<std::unique_ptr<operand_program>> operands,
+              std::size_t capacity)
+      : operand_program(hook.result(), capacity),
+        hook_(std::move(hook)),
+        operands_(std::move(operands))
   {
-    set_parts(hook_.result());
     shifted_.resize(values_.size());
     change_.resize(values_.size());
     for (auto const& operand : operands_) {
@@ -420,8 +429,10 @@ class map_operand final : public operand_program {
 
 class operand_compiler {
  public:
-  operand_compiler(program_context const& context, std::size_t count, scalar_kind real)
-      : context_(context), count_(count), real_(real)
+  /// `capacity`: elements of a block.
+  operand_compiler(program_context const& context, std::size_t count, scalar_kind real,
+                   std::size_t capacity)
+      : context_(context), count_(count), real_(real), capacity_(capacity)
   {
   }
 
@@ -434,7 +445,7 @@ class operand_compiler {
       case operation::argument:
         return compile_array(node.name);
       case operation::index:
-        return std::make_unique<index_operand>();
+        return std::make_unique<index_operand>(capacity_);
       case operation::neighbor:
         return std::make_unique<neighbor_operand>(
             compile(node.operands.at(0), std::nullopt, depth + 1), node.offset, count_);
@@ -453,7 +464,7 @@ class operand_compiler {
     if (array.count() != count_ && array.count() != 1)
       throw not_verifiable(
           detail::format("{} has {} elements where {} are computed", name, array.count(), count_));
-    return std::make_unique<array_operand>(array);
+    return std::make_unique<array_operand>(array, capacity_);
   }
 
   std::unique_ptr<operand_program> compile_map(computation const& node,
@@ -462,19 +473,21 @@ class operand_compiler {
   {
     auto const stated = context_.find_hook(node.name);
     hook_program_types types{
-        .result = result, .real = real_, .state = context_.data.state, .capacity = k_block};
+        .result = result, .real = real_, .state = context_.data.state, .capacity = capacity_};
     if (!result && stated.hook->type) types.result = components_of(*stated.hook->type);
     std::vector<std::unique_ptr<operand_program>> operands;
     for (auto const& operand : node.operands) {
       operands.push_back(compile(operand, std::nullopt, depth + 1));
       types.operands.push_back(operands.back()->parts());
     }
-    return std::make_unique<map_operand>(hook_program(stated, types), std::move(operands));
+    return std::make_unique<map_operand>(hook_program(stated, types), std::move(operands),
+                                         capacity_);
   }
 
   program_context const& context_;
   std::size_t count_;
   scalar_kind real_;
+  std::size_t capacity_;
 };
 
 template <typename Visit>
@@ -504,18 +517,25 @@ array_view const& program_context::find_array(std::string const& name) const
   return place->second;
 }
 
-void operand_program::set_parts(components parts)
+operand_program::operand_program(components parts, std::size_t capacity)
+    : parts_(std::move(parts)),
+      capacity_(capacity),
+      values_(capacity * parts_.size()),
+      bounds_(capacity * parts_.size())
 {
-  parts_ = std::move(parts);
-  values_.resize(k_block * parts_.size());
-  bounds_.resize(k_block * parts_.size());
 }
 
 std::unique_ptr<operand_program> compile_operand(computation const& node,
                                                  program_context const& context, std::size_t count,
                                                  std::optional<components> const& result)
 {
-  return operand_compiler(context, count, real_kind_of(node, context)).compile(node, result);
+  auto numbers = result ? result->size() : 1;
+  visit_arrays(node, context, [&](array_view const& array) {
+    numbers = std::max(numbers, components_of(array.type).size());
+  });
+  auto const capacity = std::clamp<std::size_t>(k_most_numbers / numbers, 1, k_most_elements);
+  return operand_compiler(context, count, real_kind_of(node, context), capacity)
+      .compile(node, result);
 }
 
 std::size_t count_of(computation const& node, program_context const& context)

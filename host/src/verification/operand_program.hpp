@@ -23,9 +23,6 @@ namespace fatlink::detail {
 
 using components = std::vector<component>;
 
-/// The most elements of a block: their numbers stay in a core's first cache.
-constexpr std::size_t k_block = 128;
-
 /// A hook and the transform that states it. Both must outlive programs of it.
 struct stated_hook {
   transform_reference const* owner = nullptr;
@@ -149,11 +146,14 @@ struct program_context {
 
 class operand_program {
  public:
+  /// `capacity`: elements of a block, at most.
+  operand_program(components parts, std::size_t capacity);
   virtual ~operand_program() = default;
-  /// Of `count` elements from `begin` on, at most k_block.
+  /// Of `count` elements from `begin` on, at most capacity().
   virtual void evaluate(std::size_t begin, std::size_t count) = 0;
 
   [[nodiscard]] components const& parts() const noexcept { return parts_; }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   /// The numbers of element `place` of the block, and how far they may be off.
   [[nodiscard]] number const* values(std::size_t place = 0) const noexcept
   {
@@ -165,9 +165,8 @@ class operand_program {
   }
 
  protected:
-  void set_parts(components parts);
-
   components parts_;
+  std::size_t capacity_;
   std::vector<number> values_;
   std::vector<double> bounds_;
 };
