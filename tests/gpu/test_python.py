@@ -603,7 +603,7 @@ class Cupy(Algorithms, Streams, GpuCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
 
     def test_missing_memory(self):
-        from fatlink._c_interface import c, output, raise_error
+        from fatlink._ffi import c, output, raise_error
 
         def allocate():
             raise_error(c.buffer_allocate(fatlink.open_device("gpu"), 1 << 50, ctypes.byref(output())))
@@ -622,14 +622,14 @@ class Cupy(Algorithms, Streams, GpuCase):
 
     def test_arrays_in_managed_and_page_locked_memory(self):
         from fatlink import _views
-        from fatlink import _c_interface
+        from fatlink import _ffi
         runtime = self.arrays.cupy.cuda.runtime
         for allocate, free, kind in ((runtime.malloc, runtime.free, 1), (runtime.mallocManaged, runtime.free, 2),
                                      (lambda size: runtime.hostAlloc(size, 0), runtime.freeHost, 3)):
             address = allocate(4096)
             self.addCleanup(free, address)
             ordinal, found = ctypes.c_int32(), ctypes.c_int32()
-            _c_interface.raise_error(_c_interface.c.address_get_device(address, ctypes.byref(ordinal), ctypes.byref(found)))
+            _ffi.raise_error(_ffi.c.address_get_device(address, ctypes.byref(ordinal), ctypes.byref(found)))
             self.assertEqual((ordinal.value, found.value), (0, kind))
             array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (address, False),
                                                               "version": 3})

@@ -12,20 +12,20 @@ from python_case import NumpyCase, PythonCase, fatlink, numpy
 
 class Programs(PythonCase):
     def test_that_are_missing(self):
-        from fatlink import _installed
+        from fatlink import _install
         with mock.patch.dict(os.environ, PATH="/none"), mock.patch.object(os, "access", lambda path, mode: False):
-            self.assert_error(fatlink.UnavailableError, _installed.program, says="the program fatlink is not found",
+            self.assert_error(fatlink.UnavailableError, _install.find_program, says="the program fatlink is not found",
                               code="no-program", hint="PATH")
 
     def test_that_fail(self):
-        from fatlink import _installed
+        from fatlink import _install
         program = self.folder / "fatlink"
         for script, says, code in (("echo cause >&2; exit 1", "fatlink list failed: cause", "no-list"),
                                    ("echo '{}'", "fatlink list failed", "no-list"),
                                    ('echo \'{"error": {"message": "m", "code": "c", "hint": "h"}}\'', "m", "c")):
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
-            with mock.patch.object(_installed, "program", lambda: str(program)), self.assertRaises(fatlink.Error) as raised:
+            with mock.patch.object(_install, "find_program", lambda: str(program)), self.assertRaises(fatlink.Error) as raised:
                 fatlink.installed()
             self.assertIn(says, raised.exception.message)
             self.assertEqual(raised.exception.code, code)

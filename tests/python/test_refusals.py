@@ -273,7 +273,7 @@ class Errors(PythonCase):
         self.assertTrue(all("kind" in vars(cls) for cls in CLASSES.values()))
 
     def test_of_missing_memory(self):
-        from fatlink._c_interface import c, output, raise_error
+        from fatlink._ffi import c, output, raise_error
         size = 1 << 62
 
         def allocate():

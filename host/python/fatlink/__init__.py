@@ -17,7 +17,7 @@ from ._devices import Device, open_device
 from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, Finding, LinkError, OutOfMemoryError,
                       RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file
-from ._installed import installed
+from ._install import installed
 from ._linking import Hook, Image, check, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._plans import Plan, load
@@ -27,13 +27,13 @@ from ._settings import configure
 
 def version() -> str:
     """The version of the shared library: "0.1.0"."""
-    from ._c_interface import c, text
+    from ._ffi import c, text
     return text(c.version())
 
 
 def gpu_count() -> int:
     """How many GPUs the driver reports; 0 without a driver."""
-    from ._c_interface import c
+    from ._ffi import c
     return c.gpu_count()
 
 

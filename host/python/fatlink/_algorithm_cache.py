@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-from . import _calls, _forks, _settings
+from . import _calls, _settings
 from ._arguments import attribute, shown
 from ._compiling import compile
 from ._devices import as_device, device_at
 from ._element_types import SIZES, ElementType, is_compatible, number_type, size_of_library
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
+from ._ffi import after_fork, make_lock
 from ._linking import mode_number
 from ._operator_keys import key_of
 from ._operators import candidates, conversion_source, not_an_operator, what_exists
@@ -29,7 +30,7 @@ class _ConvertFirst:
 CONVERT_FIRST = _ConvertFirst()
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
-_lock = _forks.make_lock()
+_lock = make_lock()
 
 
 class BoundAlgorithm:
@@ -121,7 +122,7 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
     target = device_at(place) if device is None else _calls.device_for(place, device)
     mode_number(mode)
     with _lock:
-        gate = _gates.setdefault(key, _forks.make_lock())
+        gate = _gates.setdefault(key, make_lock())
     try:
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
@@ -148,7 +149,7 @@ def _forget_gpus():
 
 
 _settings.changes.append(_bound.clear)  # the next calls link with the new settings
-_forks.in_child.append(_forget_gpus)
+after_fork.append(_forget_gpus)
 
 
 def _keep(key, algorithm):

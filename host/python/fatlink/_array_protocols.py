@@ -2,10 +2,9 @@
 """Arrays by __cuda_array_interface__ (version 3) and by DLPack, as their specifications state them."""
 import ctypes
 
-from ._c_interface import c, raise_error
 from ._element_types import NUMBERS, require_known
 from ._errors import DeviceError, UsageError, UsageTypeError
-from ._forks import forked
+from ._ffi import c, forked, raise_error
 from ._views import HOST, View, freed, imported, not_contiguous
 
 _TYPE_CODES = {"f": "float", "i": "int", "u": "uint", "c": "complex"}  # of typestr

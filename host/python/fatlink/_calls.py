@@ -2,11 +2,10 @@
 """Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
 import ctypes
 
-from . import _forks
-from ._c_interface import Handle, c, raise_error, output
 from ._devices import Device, as_device, device_at
 from ._element_types import number_type
 from ._errors import UsageError, UsageTypeError
+from ._ffi import Handle, after_fork, c, disable_after_fork, output, raise_error
 from ._views import HOST, View, place_name, require_one_place, stream_handle
 
 
@@ -115,7 +114,7 @@ class Counter(Handle):
         self.device = device
         self.address = c.buffer_address(self)
         self.number = ctypes.c_uint64()
-        _forks.register(self)
+        disable_after_fork(self)
 
     def fail_after_fork(self):
         self._as_parameter_ = None
@@ -128,7 +127,7 @@ class Counter(Handle):
 
 
 _counters: dict = {}  # by the ordinal of the GPU, those that no call uses
-_forks.in_child.append(_counters.clear)
+after_fork.append(_counters.clear)
 
 
 def run_counted(prepared, names, entries, count, like, stream) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from . import _settings
 from ._arguments import choice, data_of, encode, flag, path_of, shown, texts
-from ._c_interface import CompileOptions, c, raise_error, output, text
 from ._errors import FileError, UsageError, UsageTypeError
+from ._ffi import CompileOptions, c, raise_error, output, text
 from ._inputs import Input
 
 

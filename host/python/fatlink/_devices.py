@@ -2,10 +2,9 @@
 """GPUs and the reference device."""
 import ctypes
 
-from . import _forks
 from ._arguments import encode, flag, shown, unsigned
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, raise_error, output, text
 from ._errors import UsageTypeError
+from ._ffi import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, disable_after_fork, forked, make_lock, output, raise_error, text
 from ._views import HOST
 
 
@@ -37,7 +36,7 @@ class Device(Handle):
         self.multiprocessors = info.multiprocessors
         self.max_shared_bytes_per_block = info.max_shared_bytes_per_block
         if self.is_gpu:
-            _forks.register(self)
+            disable_after_fork(self)
 
     @property
     def place(self) -> int:
@@ -51,7 +50,7 @@ class Device(Handle):
     def require_usable(self):
         """Raises in a child process of one that opened the GPU."""
         if self._as_parameter_ is None:
-            raise _forks.forked()
+            raise forked()
         return self
 
     def synchronize(self, stream=0) -> None:
@@ -94,7 +93,7 @@ def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitial
 
 
 _opened: dict = {}
-_lock = _forks.make_lock()
+_lock = make_lock()
 
 
 def opened(name: str) -> Device:

@@ -4,8 +4,8 @@ import ctypes
 import os
 
 from ._arguments import data_of, encode, path_of, shown
-from ._c_interface import Handle, c, raise_error, output, text
 from ._errors import FileError, UsageTypeError
+from ._ffi import Handle, c, raise_error, output, text
 
 
 class Input(Handle):

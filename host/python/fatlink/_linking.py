@@ -6,9 +6,9 @@ import ctypes
 
 from . import _settings
 from ._arguments import choice, encode, flag, shown, texts, unsigned
-from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, output, read_findings, text)
 from ._devices import Device
 from ._errors import Finding, UsageError
+from ._ffi import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, output, read_findings, text)
 from ._inputs import as_inputs, handles, write_file
 
 TYPE_CHECKING = False

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import os
 
-from . import _calls, _forks, _settings
+from . import _calls, _settings
 from ._arguments import encode, shown, unsigned
-from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, output
 from ._devices import as_device
 from ._errors import UsageError, UsageTypeError
+from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, forked, make_lock, output,
+                   raise_error)
 from ._inputs import as_input, as_inputs, handles
 from ._linking import MODES, mode_number
 from ._plans import run_with
@@ -52,15 +53,15 @@ class _Live(Handle):
         raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
         super().__init__(handle.value, linker, device)
         self.device = device  #: the Device that runs it
-        self._lock = _forks.make_lock()
-        _forks.register(self)  # live objects of the reference device do not survive a fork, either
+        self._lock = make_lock()
+        disable_after_fork(self)  # live objects of the reference device do not survive a fork, either
 
     def fail_after_fork(self):
         self._as_parameter_ = None
 
     def _require_usable(self):
         if self._as_parameter_ is None:
-            raise _forks.forked("a live plan or module that was made before os.fork()")
+            raise forked("a live plan or module that was made before os.fork()")
 
     def _publish(self, inputs):
         self._require_usable()
@@ -164,7 +165,7 @@ class LiveKernel(Handle):
         self.name = name  #: its symbol
         self._module = module
         self._sizes = [c.live_kernel_parameter_bytes(self, index) for index in range(c.live_kernel_parameter_count(self))]
-        _forks.register(self)
+        disable_after_fork(self)
 
     def fail_after_fork(self):
         self._as_parameter_ = None

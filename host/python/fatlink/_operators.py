@@ -218,7 +218,7 @@ def is_sum(op):
 
 def what_exists(base, element):
     """A hint that lists the operators for elements of this type."""
-    from ._installed import installed
+    from ._install import installed
     try:
         entries = installed()
     except Exception:  # the hint lacks them, the error is another one

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from os import PathLike
 
-from . import _calls, _forks
+from . import _calls
 from ._arguments import attribute, shown
-from ._c_interface import ProcessObject
 from ._devices import Device, as_device, device_at
 from ._element_types import is_compatible
 from ._errors import FileError, UsageError, UsageTypeError
+from ._ffi import ProcessObject, make_lock
 from ._inputs import Input, as_inputs
 from ._linking import PlanImage, mode_number
 from ._prepared import Prepared
@@ -139,7 +139,7 @@ class Plan(ProcessObject):
         self._mode = mode
         self._device = device
         self._prepared = {}
-        self._lock = _forks.make_lock()
+        self._lock = make_lock()
         if device is not None:
             self.on(device)
 

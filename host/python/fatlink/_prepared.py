@@ -2,12 +2,12 @@
 """A library that is linked, loaded on one device, and called by its launch plan."""
 import ctypes
 
-from . import _forks, _settings
+from . import _settings
 from ._arguments import encode
-from ._c_interface import (UNKNOWN_COUNT, Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, c, raise_error, error_of, output,
-                           text)
 from ._element_types import NAMES, NUMBERS, number_type, pack
 from ._errors import Error
+from ._ffi import (Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, UNKNOWN_COUNT, c, disable_after_fork, error_of,
+                   forked, output, raise_error, text)
 from ._inputs import handles
 from ._linking import PlanImage, mode_number
 from ._states import find_state
@@ -111,7 +111,7 @@ class PreparedPlan(Handle):
         self._slots = {}
         self._values = {}
         if device.is_gpu:
-            _forks.register(self)
+            disable_after_fork(self)
 
     def _function(self, name):
         return getattr(c, self._prefix + name)
@@ -133,7 +133,7 @@ class PreparedPlan(Handle):
     def require_usable(self):
         """Raises in a child process of one that prepared the plan for a GPU."""
         if self._as_parameter_ is None:
-            raise _forks.forked()
+            raise forked()
 
     def value(self, name, number, dtype=None) -> Value:
         """The bytes of a value or size for an argument, kept for the next call with it. `dtype`: as of pack()."""
@@ -237,4 +237,4 @@ def _explained(error):
 
 
 def _fail_after_fork(*arguments):
-    raise _forks.forked()
+    raise forked()

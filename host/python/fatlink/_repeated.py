@@ -5,10 +5,10 @@ call, which also says why it cannot be done."""
 import ctypes
 import sys
 
-from . import _forks, _settings
-from ._c_interface import ArrayExchange, ObjectCall, c, error_of
-from ._prepared import Slot, Value
+from . import _settings
+from ._ffi import ArrayExchange, ObjectCall, after_fork, c, error_of
 from ._operator_keys import is_source
+from ._prepared import Slot, Value
 from ._views import HOST, View
 
 _calls: dict = {}
@@ -177,4 +177,4 @@ def _forget():
 
 
 _settings.changes.append(_forget)  # the next calls link with the new settings
-_forks.in_child.append(_calls.clear)  # the way of the first call says why a GPU cannot be used
+after_fork.append(_calls.clear)  # the way of the first call says why a GPU cannot be used

@@ -2,10 +2,9 @@
 """The linker, the compiler and the cache that fatlink's functions use."""
 import ctypes
 
-from . import _forks
 from ._arguments import encode, shown, unsigned
-from ._c_interface import (CacheSettings, CompilerSettings, Handle, LinkerSettings, c, raise_error, output)
 from ._errors import UsageError, UsageTypeError
+from ._ffi import CacheSettings, CompilerSettings, Handle, LinkerSettings, c, make_lock, output, raise_error
 
 
 class Cache(Handle):
@@ -31,7 +30,7 @@ _BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_
 _PATHS = ("nvjitlink", "nvrtc", "libnvvm", "cache_folder")
 _made: dict = {}
 changes: list = []  # functions that forget what was made with other settings
-_lock = _forks.make_lock()
+_lock = make_lock()
 
 
 def configure(**settings) -> None:

@@ -8,8 +8,8 @@
 import ctypes
 
 from . import _settings
-from ._c_interface import CacheStatistics, c, raise_error, text
 from ._errors import UsageError
+from ._ffi import CacheStatistics, c, raise_error, text
 
 
 def _opened():
