@@ -66,7 +66,7 @@ def direct_call(fatlink, names, arrays):
     """The last prepared plan with these arguments, called by its C function with its arguments set once."""
     import ctypes
     from fatlink import _algorithm_cache, _prepared
-    from fatlink._views import view
+    from fatlink._arrays import view
     bound = [bound for bound in _algorithm_cache._bound.values() if set(names) <= set(bound.prepared.by_name)][-1]
     prepared = bound.prepared
     slot = _prepared.Slot(names, prepared._encoded)

@@ -612,16 +612,16 @@ class Cupy(Algorithms, Streams, GpuCase):
 
     def test_a_freed_array_of_another_package(self):
         """The driver does not know the address of a freed allocation."""
-        from fatlink import _views
+        from fatlink import _arrays
         memory = self.arrays.cupy.cuda.Memory(1 << 26)  # not of a pool
         array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (memory.ptr, False),
                                                           "version": 3})
-        self.assertEqual(_views.view(array).place, 0)
+        self.assertEqual(_arrays.view(array).place, 0)
         del memory
-        self.assert_error(fatlink.UsageError, _views.view, array, says="has no memory of a GPU", code="freed-array")
+        self.assert_error(fatlink.UsageError, _arrays.view, array, says="has no memory of a GPU", code="freed-array")
 
     def test_arrays_in_managed_and_page_locked_memory(self):
-        from fatlink import _views
+        from fatlink import _arrays
         from fatlink import _ffi
         runtime = self.arrays.cupy.cuda.runtime
         for allocate, free, kind in ((runtime.malloc, runtime.free, 1), (runtime.mallocManaged, runtime.free, 2),
@@ -633,13 +633,13 @@ class Cupy(Algorithms, Streams, GpuCase):
             self.assertEqual((ordinal.value, found.value), (0, kind))
             array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (address, False),
                                                               "version": 3})
-            self.assertEqual(_views.view(array).place, 0)
+            self.assertEqual(_arrays.view(array).place, 0)
 
     def test_an_array_of_the_host_with_the_interface_of_gpus(self):
-        from fatlink import _views
+        from fatlink import _arrays
         array = SimpleNamespace(__cuda_array_interface__={
             "shape": (4,), "typestr": "<f4", "data": (self.numbers.ctypes.data, False), "version": 3})
-        self.assert_error(fatlink.UsageError, _views.view, array, says="is not in memory of CUDA", code="freed-array")
+        self.assert_error(fatlink.UsageError, _arrays.view, array, says="is not in memory of CUDA", code="freed-array")
 
     def test_arrays_of_other_packages(self):
         """By __cuda_array_interface__ only, and by DLPack only."""

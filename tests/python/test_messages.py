@@ -33,9 +33,9 @@ class Programs(PythonCase):
 
 class Packages(PythonCase):
     def test_that_are_missing(self):
-        from fatlink import _array_kinds
+        from fatlink import _arrays
         with mock.patch.dict(sys.modules, numpy=None):
-            self.assert_error(fatlink.UnavailableError, _array_kinds.numpy_kind, says="NumPy is not installed", code="no-numpy",
+            self.assert_error(fatlink.UnavailableError, _arrays.numpy_kind, says="NumPy is not installed", code="no-numpy",
                               hint="pip install numpy")
 
 
@@ -49,19 +49,19 @@ class Settings(PythonCase):
 
 class Arrays(NumpyCase):
     def test_of_types_that_a_framework_lacks(self):
-        from fatlink import _array_kinds
-        from fatlink._element_types import number_type
-        with mock.patch.object(_array_kinds, "imported", lambda name: None):
-            self.assert_error(fatlink.UsageError, _array_kinds.dtype_of, number_type("bfloat16"), says="NumPy has no bfloat16",
+        from fatlink import _arrays
+        from fatlink._elements import number_type
+        with mock.patch.object(_arrays, "imported", lambda name: None):
+            self.assert_error(fatlink.UsageError, _arrays.dtype_of, number_type("bfloat16"), says="NumPy has no bfloat16",
                               hint="ml_dtypes")
         kind = SimpleNamespace(torch=SimpleNamespace())
-        self.assert_error(fatlink.UsageError, _array_kinds.TorchArrays._dtype, kind, number_type("uint64"),
+        self.assert_error(fatlink.UsageError, _arrays.TorchArrays._dtype, kind, number_type("uint64"),
                           says="PyTorch has no elements of type uint64", hint="out=")
 
     def test_that_do_not_state_their_gpu(self):
-        from fatlink import _array_protocols
+        from fatlink import _arrays
         array = SimpleNamespace(__cuda_array_interface__={"shape": (0,), "typestr": "<f4", "data": (0, False)})
-        with mock.patch.object(_array_protocols.c, "gpu_count", lambda: 2):
+        with mock.patch.object(_arrays.c, "gpu_count", lambda: 2):
             self.assert_error(fatlink.UsageError, fatlink.reduce, array, says="is empty and does not state on which of the GPUs",
                               code="several-devices", hint="__dlpack_device__")
 
@@ -73,7 +73,7 @@ class Arrays(NumpyCase):
 
     def test_of_structs_that_are_not_known(self):
         from fatlink._plans import element_for_output
-        from fatlink._views import view
+        from fatlink._arrays import view
         argument = SimpleNamespace(name="out", element=None, type_name="pair", element_bytes=8, scalar=16)
         self.assert_error(fatlink.UsageError, element_for_output, argument, view(numpy.zeros(1, numpy.float32)),
                           says="out has elements of pair, for which fatlink knows no dtype", hint="out=")

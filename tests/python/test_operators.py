@@ -29,7 +29,7 @@ class Names(OperatorCase):
         self.assertEqual(fatlink.reduce(self.numbers, "max_float"), 8)
 
     def test_of_a_family_is_the_installed_operator_of_the_type(self):
-        from fatlink._element_types import number_type
+        from fatlink._elements import number_type
         from fatlink._operators import candidates
         for name, element, expected in (("add", "float32", "add_float"), ("add", "float64", "add_double"),
                                         ("add", "int32", "add_int32"), ("max", "float16", "max_float16")):
@@ -305,7 +305,7 @@ class Sources(OperatorCase):
 
     def assert_families_compile(self, only=None):
         """For bfloat16 and half; `only` are the names of families to compile."""
-        from fatlink._element_types import number_type
+        from fatlink._elements import number_type
         from fatlink._operators import _EXPRESSIONS, contract_for, source_of
         for base, names in _EXPRESSIONS.items():
             for name in names:

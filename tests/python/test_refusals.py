@@ -117,12 +117,12 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, stream=1, says="a stream was given")
 
     def test_with_something_else_than_a_stream(self):
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         self.assert_error(fatlink.UsageTypeError, stream_handle, "s", says="stream is 's'", hint="__cuda_stream__")
 
     def test_of_streams_in_every_form(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         of_cupy = type("ExternalStream", (), {"__module__": "cupy.cuda.stream", "ptr": 7, "device_id": -1})
         for stream in (7, SimpleNamespace(cuda_stream=7, device_index=0), of_cupy(),
                        SimpleNamespace(__cuda_stream__=lambda: (0, 7)), SimpleNamespace(__cuda_stream__=(0, 7))):
@@ -130,7 +130,7 @@ class Calls(NumpyCase):
 
     def test_of_objects_that_are_no_streams(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         event = type("Event", (), {"__module__": "cupy.cuda.stream", "ptr": 7})
         for stream in (True, -5, 2**64, SimpleNamespace(ptr=7), event(), SimpleNamespace(__cuda_stream__=(1, 7)),
                        SimpleNamespace(cuda_stream=True)):
@@ -138,7 +138,7 @@ class Calls(NumpyCase):
 
     def test_of_streams_of_another_gpu(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         for name in ("device_index", "device_id"):
             stream = SimpleNamespace(cuda_stream=7, **{name: 1})
             self.assertEqual(stream_handle(stream, 1), 7)
@@ -162,9 +162,9 @@ class Calls(NumpyCase):
         self.assertNotIn("x.cpu", error.hint)
 
     def test_with_arrays_of_several_devices(self):
-        from fatlink import _views
-        views = {name: _views.View(None, None, 0, 0, (), None, place) for name, place in (("in", 0), ("out", 1))}
-        self.assert_error(fatlink.UsageError, _views.require_one_place, views, says="in is in the memory of gpu:0, out in the",
+        from fatlink import _arrays
+        views = {name: _arrays.View(None, None, 0, 0, (), None, place) for name, place in (("in", 0), ("out", 1))}
+        self.assert_error(fatlink.UsageError, _arrays.require_one_place, views, says="in is in the memory of gpu:0, out in the",
                           code="several-devices", hint="one device")
 
     def test_with_an_initial_value_that_is_no_number(self):

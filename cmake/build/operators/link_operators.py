@@ -80,8 +80,8 @@ class Recorder:
     def __init__(self, package):
         sys.path.insert(0, str(package.parent))
         import fatlink
-        from fatlink import _algorithm_cache, _element_types, _operators
-        self.fatlink, self.cache, self.operators, self.number_type = fatlink, _algorithm_cache, _operators, _element_types.number_type
+        from fatlink import _algorithm_cache, _elements, _operators
+        self.fatlink, self.cache, self.operators, self.number_type = fatlink, _algorithm_cache, _operators, _elements.number_type
         self.sources = []  # (Input, Source)
         _operators.compile = _algorithm_cache.compile = self.compile
         _algorithm_cache.Prepared = self.prepare

@@ -2,17 +2,16 @@
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
 from . import _calls, _settings
 from ._arguments import attribute, shown
+from ._arrays import require_one_place
 from ._compiling import compile
 from ._devices import as_device, device_at
-from ._element_types import SIZES, ElementType, is_compatible, number_type, size_of_library
+from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_library, warn_of_names
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import after_fork, make_lock
 from ._linking import mode_number
 from ._operator_keys import key_of
 from ._operators import candidates, conversion_source, not_an_operator, what_exists
 from ._prepared import Prepared
-from ._records import warn_of_names
-from ._views import require_one_place
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
 # the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_prepared.py).

@@ -9,11 +9,12 @@ from __future__ import annotations
 from . import _calls, _repeated
 from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
 from ._arguments import shown
-from ._element_types import number_type
+from ._arrays import View
+from ._devices import HOST
+from ._elements import number_type
 from ._errors import UsageError, UsageTypeError
 from ._operators import conversion_source, is_sum
 from ._plans import view_of
-from ._views import HOST, View
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:

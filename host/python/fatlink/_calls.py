@@ -2,11 +2,11 @@
 """Calls of prepared plans with a caller's arrays: where they are, in which stream, and on the reference device their mapping."""
 import ctypes
 
-from ._devices import Device, as_device, device_at
-from ._element_types import number_type
+from ._arrays import View, require_one_place, view
+from ._devices import HOST, Device, as_device, device_at, place_name, stream_handle
+from ._elements import number_type
 from ._errors import UsageError, UsageTypeError
 from ._ffi import Handle, after_fork, c, disable_after_fork, output, raise_error
-from ._views import HOST, View, place_name, require_one_place, stream_handle
 
 
 class Address:
@@ -75,7 +75,7 @@ def _run_others(prepared, names, entries, stream, scratch):
                              hint="leave stream= out: the reference device has finished when the call returns")
         _run_on_host(prepared, names, entries, views, scratch)
         return
-    kinds = list({id(view.kind): view.kind for view in views.values()}.values())
+    kinds = list({id(entry.kind): entry.kind for entry in views.values()}.values())
     kind = next((kind for kind in kinds if kind.is_ordered), kinds[0])
     handle = kind.current_stream(place) if stream is None else stream_handle(stream, place)
     address, size = _scratch(scratch, place)
@@ -90,11 +90,11 @@ def wait_for_others(device, views, kind, handle, place) -> bool:
     for its own work, because streams of other frameworks do not wait for this one."""
     must_wait = False
     streams = set()
-    for view in views:
-        if not view.kind.is_ordered:
-            view.kind.wait_for(view, handle)
+    for entry in views:
+        if not entry.kind.is_ordered:
+            entry.kind.wait_for(entry, handle)
             must_wait = True
-        elif view.kind is not kind and (stream := view.kind.current_stream(place)) != handle:
+        elif entry.kind is not kind and (stream := entry.kind.current_stream(place)) != handle:
             streams.add(stream)
     for stream in streams:
         raise_error(c.synchronize(device, stream))
@@ -149,7 +149,6 @@ def _scratch(scratch, place):
     """The address and size of memory that the caller gives for scratch arrays."""
     if scratch is None:
         return 0, 0
-    from ._views import view
     scratch_view = view(scratch)
     if scratch_view.place != place:
         raise UsageError(f"scratch is in {place_name(scratch_view.place)}, the other arrays in {place_name(place)}",
@@ -163,9 +162,9 @@ def _run_on_host(prepared, names, entries, views, scratch):
     if scratch is not None:
         raise UsageError("scratch was given for arrays in the host's memory", input="scratch",
                          hint="leave it out: the reference device allocates it")
-    for view in views.values():
-        if not view.kind.is_ordered:
-            view.kind.wait_for(view, 0)
+    for entry in views.values():
+        if not entry.kind.is_ordered:
+            entry.kind.wait_for(entry, 0)
     with HostMappings(prepared.device, views.values()) as mappings:
         prepared.run(0, names, [mappings.place(entry) if entry.__class__ is View else entry for entry in entries])
 
@@ -177,15 +176,15 @@ class HostMappings:
     def __init__(self, device, views):
         self.device = device
         self.ranges = []  # [start, end, read_only, fatlink_buffer, its address]
-        for view in sorted(views, key=lambda view: view.address):
-            end = view.address + view.count * view.element.bytes
-            if end == view.address:
+        for entry in sorted(views, key=lambda entry: entry.address):
+            end = entry.address + entry.count * entry.element.bytes
+            if end == entry.address:
                 continue
-            if self.ranges and view.address < self.ranges[-1][1]:
+            if self.ranges and entry.address < self.ranges[-1][1]:
                 last = self.ranges[-1]
-                last[1], last[2] = max(last[1], end), last[2] and view.read_only
+                last[1], last[2] = max(last[1], end), last[2] and entry.read_only
             else:
-                self.ranges.append([view.address, end, view.read_only, None, 0])
+                self.ranges.append([entry.address, end, entry.read_only, None, 0])
 
     def __enter__(self):
         try:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs and the reference device."""
+"""GPUs, their streams, and the reference device."""
 import ctypes
 
-from ._arguments import encode, flag, shown, unsigned
-from ._errors import UsageTypeError
+from ._arguments import attribute, encode, flag, shown, unsigned
+from ._errors import UsageError, UsageTypeError
 from ._ffi import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, disable_after_fork, forked, make_lock, output, raise_error, text
-from ._views import HOST
+
+HOST = -1  # the place of an array in the host's memory; that of another is the ordinal of its GPU
 
 
 class Device(Handle):
@@ -55,7 +56,6 @@ class Device(Handle):
 
     def synchronize(self, stream=0) -> None:
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
-        from ._views import stream_handle
         raise_error(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
 
     @property
@@ -116,3 +116,36 @@ def as_device(device) -> Device:
     if isinstance(device, str):
         return opened(device)
     raise UsageTypeError(f"device is {shown(device)}", hint='pass "gpu", "gpu:1", "cpu", "cpu:sm_80" or a fatlink.Device')
+
+
+def place_name(place: int) -> str:
+    return "the host's memory" if place == HOST else f"the memory of gpu:{place}"
+
+
+def stream_handle(stream, place: int = HOST) -> int:
+    """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__, for work on a GPU."""
+    handle = _handle_of(stream)
+    if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64:
+        raise UsageTypeError(f"stream is {shown(stream)}", input="stream",
+                             hint="pass a stream of PyTorch or CuPy, an object with __cuda_stream__, or the CUstream as an integer")
+    ordinal = next((value for value in (attribute(stream, name) for name in ("device_index", "device_id"))
+                    if isinstance(value, int) and value >= 0), place)
+    if place not in (HOST, ordinal):
+        raise UsageError(f"the stream is of gpu:{ordinal}, the arrays are in {place_name(place)}", input="stream",
+                         code="several-devices", hint="pass a stream of the arrays' GPU")
+    return handle
+
+
+def _handle_of(stream):
+    if isinstance(stream, int):
+        return stream
+    try:
+        protocol = getattr(stream, "__cuda_stream__", None)
+        if protocol is not None:
+            version, handle = protocol() if callable(protocol) else protocol
+            return handle if version == 0 else None
+        cls = type(stream)
+        is_of_cupy = cls.__module__.partition(".")[0] == "cupy" and cls.__name__.endswith("Stream")
+        return getattr(stream, "ptr" if is_of_cupy else "cuda_stream", None)
+    except Exception:  # of the object's own attributes
+        return None

@@ -7,7 +7,8 @@ import os
 
 from . import _calls, _settings
 from ._arguments import encode, shown, unsigned
-from ._devices import as_device
+from ._arrays import View, imported, require_one_place, view
+from ._devices import as_device, stream_handle
 from ._errors import UsageError, UsageTypeError
 from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, forked, make_lock, output,
                    raise_error)
@@ -15,7 +16,6 @@ from ._inputs import as_input, as_inputs, handles
 from ._linking import MODES, mode_number
 from ._plans import run_with
 from ._prepared import LivePrepared
-from ._views import View, imported, require_one_place, stream_handle, view
 
 
 class SwapReport:

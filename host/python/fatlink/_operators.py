@@ -6,6 +6,7 @@ import os
 
 from ._arguments import path_of, shown
 from ._compiling import compile
+from ._elements import NUMBERS
 from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._operator_keys import is_file, is_source
@@ -237,7 +238,6 @@ def _macro_name(base):
 
 
 def _is_of_another_type(name, element):
-    from ._element_types import NUMBERS
     own = suffixes_of(element)
     others = {suffix for other in NUMBERS for suffix in (other, *_SUFFIXES.get(other, ()))} - set(own)
     return any(name.endswith("_" + suffix) for suffix in others) and not any(name.endswith("_" + suffix) for suffix in own)

@@ -6,14 +6,14 @@ from os import PathLike
 
 from . import _calls
 from ._arguments import attribute, shown
+from ._arrays import View, require_one_place, view
 from ._devices import Device, as_device, device_at
-from ._element_types import is_compatible
+from ._elements import is_compatible
 from ._errors import FileError, UsageError, UsageTypeError
 from ._ffi import ProcessObject, make_lock
 from ._inputs import Input, as_inputs
 from ._linking import PlanImage, mode_number
 from ._prepared import Prepared
-from ._views import View, require_one_place, view
 
 
 TYPE_CHECKING = False

@@ -4,7 +4,7 @@ import ctypes
 
 from . import _settings
 from ._arguments import encode
-from ._element_types import NAMES, NUMBERS, number_type, pack
+from ._elements import NAMES, NUMBERS, number_type, pack
 from ._errors import Error
 from ._ffi import (Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, UNKNOWN_COUNT, c, disable_after_fork, error_of,
                    forked, output, raise_error, text)

@@ -6,7 +6,7 @@ from types import CellType, FunctionType, ModuleType
 
 from ._arguments import attribute
 from ._compiling import compile
-from ._element_types import number_type
+from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._operator_keys import MISSING, content, function_of, names_in, values_of

@@ -4,6 +4,7 @@
 A .json beside an operator states the fields; of CUDA source the compiler compares them: the source is compiled with a check of
 each field's offset, size and kind of number. Fields are compared by name. A struct whose names differ is used by position, with
 a warning, if no name stands at another position. Operators in fatbins without a .json have no fields to compare."""
+from ._elements import warn_of_names
 from ._errors import CompileError, UsageTypeError
 
 _KINDS = {"f": ("float", "double"), "i": ("char", "signed char", "short", "int", "long", "long long"),
@@ -149,30 +150,3 @@ def _other_fields(operator, records, field):
 
 def _text(dtype):
     return "{" + ", ".join(f"{name}: {dtype.fields[name][0]} at {dtype.fields[name][1]}" for name in dtype.names) + "}"
-
-
-def warn_of_names(array, fields, operator, others="other names"):
-    """The warning where the fields of an array have other names than those of an operator."""
-    import sys
-    import warnings
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:  # to the caller's line
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{array} has the fields {fields}, and {operator} has {others}: they are used by position", stacklevel=level)
-
-
-def split_record(type_name):
-    """The (name, type) pairs of "{value: float32, index: int32}"; empty of any other name."""
-    if not type_name.startswith("{"):
-        return []
-    return [tuple(field.split(": ", 1)) for field in type_name[1:-1].split(", ")]
-
-
-def is_same_record(first, second):
-    """Whether two records have the same numbers at the same positions, and no name at different positions."""
-    if first == second:
-        return True
-    first, second = split_record(first), split_record(second)
-    if not first or [kind for _, kind in first] != [kind for _, kind in second]:
-        return False
-    return all(a == b or a not in dict(second) and b not in dict(first) for (a, _), (b, _) in zip(first, second))

@@ -6,10 +6,11 @@ import ctypes
 import sys
 
 from . import _settings
-from ._ffi import ArrayExchange, ObjectCall, after_fork, c, error_of
+from ._arrays import View, exchanges
+from ._devices import HOST
+from ._ffi import ObjectCall, after_fork, c, error_of
 from ._operator_keys import is_source
 from ._prepared import Slot, Value
-from ._views import HOST, View
 
 _calls: dict = {}
 
@@ -132,7 +133,7 @@ def find(algorithm, op, mode, device, arrays, out, dimensions=0):
     fatlink_array_exchange."""
     first = arrays[0]
     array_class = first.__class__
-    if array_class not in _exchanges or out is not None and out.__class__ is not array_class:
+    if array_class not in exchanges or out is not None and out.__class__ is not array_class:
         return None
     key = algorithm, op, mode, device, first.get_device(), first.dtype, None if out is None else out.dtype
     if len(arrays) > 1:
@@ -145,28 +146,9 @@ def find(algorithm, op, mode, device, arrays, out, dimensions=0):
         pass
     except TypeError:  # an operator or mode that is no text
         return None
-    return Repeated(key, _exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
+    return Repeated(key, exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
 
 
-_exchanges: dict = {}  # by class, its fatlink_array_exchanges by `dimensions`
-
-
-def add_class(cls) -> None:
-    """Lets calls on arrays of exactly this class be repeated, if it has the exchange API."""
-    capsule = cls.__dict__.get("__dlpack_c_exchange_api__")
-    if capsule is None:
-        return
-    python = ctypes.pythonapi
-    python.PyCapsule_GetPointer.restype, python.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    api = python.PyCapsule_GetPointer(capsule, b"dlpack_exchange_api")
-    release, acquire, clear = (ctypes.cast(function, ctypes.c_void_p).value for function in (
-        python.PyEval_SaveThread, python.PyEval_RestoreThread, python.PyErr_Clear))
-    _kept.append([ArrayExchange(api=api, release=release, acquire=acquire, clear=clear, dimensions=dimensions)
-                  for dimensions in (0, 1, -1)])
-    _exchanges[cls] = [ctypes.addressof(exchange) for exchange in _kept[-1]]
-
-
-_kept: list = []
 _USAGE = 1  # a fatlink_error_kind
 _generation = [0]  # of the settings
 

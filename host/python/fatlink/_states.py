@@ -2,9 +2,8 @@
 """The type of a transform's state, whose fields the .json beside it states, and which a plan does not describe."""
 import os
 
-from ._element_types import NUMBERS
+from ._elements import NUMBERS, is_same_record, warn_of_names
 from ._errors import UsageError, UsageTypeError
-from ._records import is_same_record, warn_of_names
 
 
 class StateType:
