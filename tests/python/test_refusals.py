@@ -216,12 +216,12 @@ class Numbers(PythonCase):
         self.assert_error(fatlink.UsageTypeError, device.trim_memory_pool, "all", says="keep is 'all'")
 
     def test_of_settings_change_nothing(self):
-        from fatlink import _settings
-        before = dict(_settings._values)
+        from fatlink import _linking
+        before = dict(_linking._settings)
         for name, value in (("link_time_limit_ms", -1), ("link_time_limit_ms", "x"), ("cache_folder_limit", 2**64),
                             ("cache", "no"), ("nvrtc", 3)):
             self.assert_error(fatlink.UsageError, fatlink.configure, in_process=True, **{name: value}, says=name)
-        self.assertEqual(_settings._values, before)
+        self.assertEqual(_linking._settings, before)
 
 
 class Settings(NumpyCase):

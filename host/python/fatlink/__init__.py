@@ -12,17 +12,15 @@ reference device, which executes PTX on the CPU. docs/python.md has worked examp
 from . import cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
                           transform_reduce, transform_select)
-from ._compiling import compile
 from ._devices import Device, open_device
 from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, Finding, LinkError, OutOfMemoryError,
                       RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file
 from ._install import installed
-from ._linking import Hook, Image, check, link
+from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._plans import Plan, load
 from ._prepared import PlanArgument
-from ._settings import configure
 
 
 def version() -> str:

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-from . import _calls, _settings
+from . import _calls
 from ._arguments import attribute, shown
 from ._arrays import require_one_place
-from ._compiling import compile
 from ._devices import as_device, device_at
 from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_library, warn_of_names
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import after_fork, make_lock
-from ._linking import mode_number
+from ._linking import after_configure, compile, mode_number
 from ._operator_keys import key_of
 from ._operators import candidates, conversion_source, not_an_operator, what_exists
 from ._prepared import Prepared
@@ -147,7 +146,7 @@ def _forget_gpus():
         del _bound[key]
 
 
-_settings.changes.append(_bound.clear)  # the next calls link with the new settings
+after_configure.append(_bound.clear)  # the next calls link with the new settings
 after_fork.append(_forget_gpus)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 
-from . import _calls, _settings
+from . import _calls
 from ._arguments import encode, shown, unsigned
 from ._arrays import View, imported, require_one_place, view
 from ._devices import as_device, stream_handle
@@ -13,7 +13,7 @@ from ._errors import UsageError, UsageTypeError
 from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, forked, make_lock, output,
                    raise_error)
 from ._inputs import as_input, as_inputs, handles
-from ._linking import MODES, mode_number
+from ._linking import MODES, linker, mode_number
 from ._plans import run_with
 from ._prepared import LivePrepared
 
@@ -49,9 +49,9 @@ class _Live(Handle):
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
         device = as_device(device).require_usable()
         settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
-        linker, handle = _settings.linker(), output()
-        raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
-        super().__init__(handle.value, linker, device)
+        used, handle = linker(), output()
+        raise_error(getattr(c, self._create)(device, used, ctypes.byref(settings), ctypes.byref(handle)))
+        super().__init__(handle.value, used, device)
         self.device = device  #: the Device that runs it
         self._lock = make_lock()
         disable_after_fork(self)  # live objects of the reference device do not survive a fork, either

@@ -5,10 +5,10 @@ import operator
 import os
 
 from ._arguments import path_of, shown
-from ._compiling import compile
 from ._elements import NUMBERS
 from ._errors import FileError, UsageError, UsageTypeError
 from ._inputs import Input
+from ._linking import compile
 from ._operator_keys import is_file, is_source
 from ._records import compile_compared, records_of
 

@@ -2,14 +2,13 @@
 """A library that is linked, loaded on one device, and called by its launch plan."""
 import ctypes
 
-from . import _settings
 from ._arguments import encode
 from ._elements import NAMES, NUMBERS, number_type, pack
 from ._errors import Error
 from ._ffi import (Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, UNKNOWN_COUNT, c, disable_after_fork, error_of,
                    forked, output, raise_error, text)
 from ._inputs import handles
-from ._linking import PlanImage, mode_number
+from ._linking import PlanImage, linker, mode_number
 from ._states import find_state
 
 ROLES = (None, "input", "output", "scratch", "size", "value", "state")
@@ -195,10 +194,9 @@ class Prepared(PreparedPlan):
         request = PlanRequest(library=encode(library, "library"), transform_count=len(transforms), mode=mode_number(mode))
         array = handles(transforms)
         request.transforms = ctypes.cast(array, type(request.transforms))
-        linker = _settings.linker()
-        handle = output()
-        raise_error(c.plan_prepare(device.require_usable(), linker, ctypes.byref(request), ctypes.byref(handle)))
-        super().__init__(handle.value, text(c.plan_name(handle)), device, linker)
+        used, handle = linker(), output()
+        raise_error(c.plan_prepare(device.require_usable(), used, ctypes.byref(request), ctypes.byref(handle)))
+        super().__init__(handle.value, text(c.plan_name(handle)), device, used)
         self.describe_state(transforms)
         if device.is_gpu:
             _loaded.append(self)

@@ -5,10 +5,10 @@ import warnings
 from types import CellType, FunctionType, ModuleType
 
 from ._arguments import attribute
-from ._compiling import compile
 from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
+from ._linking import compile
 from ._operator_keys import MISSING, content, function_of, names_in, values_of
 
 _SYMBOL = "fatlink_python_operator"

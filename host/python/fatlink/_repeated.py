@@ -5,10 +5,10 @@ call, which also says why it cannot be done."""
 import ctypes
 import sys
 
-from . import _settings
 from ._arrays import View, exchanges
 from ._devices import HOST
 from ._ffi import ObjectCall, after_fork, c, error_of
+from ._linking import after_configure
 from ._operator_keys import is_source
 from ._prepared import Slot, Value
 
@@ -158,5 +158,5 @@ def _forget():
     _calls.clear()
 
 
-_settings.changes.append(_forget)  # the next calls link with the new settings
+after_configure.append(_forget)  # the next calls link with the new settings
 after_fork.append(_calls.clear)  # the way of the first call says why a GPU cannot be used
