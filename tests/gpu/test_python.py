@@ -213,16 +213,16 @@ class Algorithms:
 
     def test_no_array_is_copied(self):
         """The kernels get the addresses of the caller's arrays, and of the results that are returned."""
-        from fatlink import _prepared, _repeated
+        from fatlink import _plans, _repeated
         _repeated._calls.clear()  # repeated calls pass no addresses here
         passed = []
-        run = _prepared.Prepared.run
+        run = _plans.Prepared.run
 
         def record(prepared, stream, names, entries, *scratch):
             passed.append({name: entry.address for name, entry in zip(names, entries)})
             return run(prepared, stream, names, entries, *scratch)
-        _prepared.Prepared.run = record
-        self.addCleanup(setattr, _prepared.Prepared, "run", run)
+        _plans.Prepared.run = record
+        self.addCleanup(setattr, _plans.Prepared, "run", run)
         before = self.arrays.pointer(self.array)
         result = fatlink.scan(self.array)
         self.assertEqual(passed[-1], {"in": before, "out": self.arrays.pointer(result)})
@@ -261,14 +261,14 @@ class Streams:
             self.assert_array(fatlink.select(self.array, "positive"), self.numbers[self.numbers > 0])
 
     def test_calls_run_in_the_stream_that_is_given(self):
-        from fatlink import _prepared, _repeated
+        from fatlink import _plans, _repeated
         _repeated._calls.clear()  # those ask for the stream elsewhere
         stream = self.arrays.stream()
         handle = getattr(stream, "cuda_stream", None) or stream.ptr
         streams = []
-        run = _prepared.Prepared.run
-        self.addCleanup(setattr, _prepared.Prepared, "run", run)
-        _prepared.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
+        run = _plans.Prepared.run
+        self.addCleanup(setattr, _plans.Prepared, "run", run)
+        _plans.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
         self.arrays.synchronize()
         for given in (stream, handle):
             result = fatlink.scan(self.array, stream=given)

@@ -138,12 +138,12 @@ class Streams(NumpyCase):
         self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
 
     def test_of_several_frameworks_wait_for_each_other(self):
-        from fatlink import _calls
+        from fatlink import _plans
         from fatlink._arrays import View
         from fatlink._elements import number_type
         order = []
-        self.addCleanup(setattr, _calls.c, "synchronize", _calls.c.synchronize)
-        _calls.c.synchronize = lambda device, handle: order.append(("wait", handle))
+        self.addCleanup(setattr, _plans.c, "synchronize", _plans.c.synchronize)
+        _plans.c.synchronize = lambda device, handle: order.append(("wait", handle))
         prepared = SimpleNamespace(device=None, name="plan", run=lambda handle, *rest: order.append(("run", handle)))
 
         def run(*streams, stream=None):
@@ -151,7 +151,7 @@ class Streams(NumpyCase):
                                      wait_for=lambda view, handle: order.append(("export", handle))) for handle in streams]
             order.clear()
             views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
-            _calls.run(prepared, ("in", "out"), views, stream)
+            _plans.run(prepared, ("in", "out"), views, stream)
             return list(order)
         self.assertEqual(run(5, 5), [("run", 5)])
         self.assertEqual(run(5, 6), [("wait", 6), ("run", 5), ("wait", 5)])

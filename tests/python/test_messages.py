@@ -67,8 +67,8 @@ class Arrays(NumpyCase):
 
     def test_of_a_plan_without_any(self):
         plan = fatlink.load("reduce_4", "add_float", device="cpu")
-        from fatlink import _calls
-        self.assert_error(fatlink.UsageError, _calls.run, plan.on("cpu"), (), [], says="plan reduce_4 was given no array",
+        from fatlink import _plans
+        self.assert_error(fatlink.UsageError, _plans.run, plan.on("cpu"), (), [], says="plan reduce_4 was given no array",
                           hint="inputs")
 
     def test_of_structs_that_are_not_known(self):
@@ -81,8 +81,8 @@ class Arrays(NumpyCase):
 
 class Scratch(NumpyCase):
     def scratch(self, array):
-        from fatlink import _calls
-        return _calls._scratch(array, 0)
+        from fatlink import _plans
+        return _plans._scratch(array, 0)
 
     def test_on_another_device(self):
         self.assert_error(fatlink.UsageError, self.scratch, OnlyDlpack(numpy.zeros(4), (2, 1)),

@@ -150,14 +150,14 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, device="tpu", says="tpu")
 
     def test_on_a_gpu_with_arrays_of_the_host(self):
-        from fatlink import _calls
+        from fatlink import _plans
 
         class Gpu(fatlink.Device):
             __slots__ = ()
 
             def __init__(self):
                 self._as_parameter_, self.is_gpu, self.ordinal = None, True, 0
-        error = self.assert_error(fatlink.UsageError, _calls.device_for, -1, Gpu(), says="the host's memory, and gpu:0 uses",
+        error = self.assert_error(fatlink.UsageError, _plans.device_for, -1, Gpu(), says="the host's memory, and gpu:0 uses",
                                   code="wrong-device", hint="cupy.asarray")
         self.assertNotIn("x.cpu", error.hint)
 

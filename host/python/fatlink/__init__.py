@@ -19,8 +19,7 @@ from ._inputs import Input, find_file
 from ._install import installed
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
-from ._plans import Plan, load
-from ._prepared import PlanArgument
+from ._plans import Plan, PlanArgument, load
 
 
 def version() -> str:

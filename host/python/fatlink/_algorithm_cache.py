@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The prepared libraries of algorithms, by algorithm, operator, element types, device and link mode."""
-from . import _calls
 from ._arguments import attribute, shown
 from ._arrays import require_one_place
-from ._devices import as_device, device_at
+from ._devices import as_device
 from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_library, warn_of_names
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import after_fork, make_lock
 from ._linking import after_configure, compile, mode_number
 from ._operator_keys import key_of
 from ._operators import candidates, conversion_source, not_an_operator, what_exists
-from ._prepared import Prepared
+from ._plans import Prepared, device_for, element_for_output
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
-# the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_prepared.py).
+# the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_plans.py).
 _LIMIT = 8 << 20
 
 
@@ -61,7 +60,6 @@ class BoundAlgorithm:
 
     def require_element(self, name, like):
         """The struct type of an argument: that of the array `like`."""
-        from ._plans import element_for_output
         return element_for_output(self.prepared.by_name[name], like)
 
     def initial(self, value, element=None):
@@ -117,7 +115,7 @@ def _are_together(sources):
 def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
     names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
     place = require_one_place(dict(zip("xyz", sources)))
-    target = device_at(place) if device is None else _calls.device_for(place, device)
+    target = device_for(place, device)
     mode_number(mode)
     with _lock:
         gate = _gates.setdefault(key, make_lock())

@@ -6,7 +6,7 @@ PyTorch and CuPy do; select, partition and transform_select wait for the number 
 reference device runs it, and it has finished."""
 from __future__ import annotations
 
-from . import _calls, _repeated
+from . import _repeated
 from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
 from ._arguments import shown
 from ._arrays import View
@@ -14,7 +14,7 @@ from ._devices import HOST
 from ._elements import number_type
 from ._errors import UsageError, UsageTypeError
 from ._operators import conversion_source, is_sum
-from ._plans import view_of
+from ._plans import ABSENT, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def _output(call, name, given, shape, like, stream):
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
     array_view = view_of(given, name)
-    _calls.require_output(name, array_view, lambda other: call.accepts(name, other), shape)
+    require_output(name, array_view, lambda other: call.accepts(name, other), shape)
     return array_view
 
 
@@ -64,7 +64,7 @@ def _single_output(call, given, model, stream):
 def _state(call, array, name="state"):
     """The view of a state, whose type is checked where the operator's file states it."""
     if array is None:
-        return _calls.ABSENT
+        return ABSENT
     state = view_of(array, name)
     if call.prepared.state_type is not None:
         call.prepared.state_type.check(name, state)
@@ -91,7 +91,7 @@ def _converted(source, element, stream, device, mode):
     """The numbers of an array as another type: a View of a new array."""
     call = find_algorithm("map1", "map1", conversion_source("map1", source.element, element), (source,), device, mode, element)
     result = source.kind.make(source, source.shape, element, stream)
-    _calls.run(call.prepared, _MAPS[1][1], (result, source, _calls.ABSENT), stream)
+    run(call.prepared, _MAPS[1][1], (result, source, ABSENT), stream)
     return result
 
 
@@ -115,7 +115,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
         call = find_algorithm("reduce", "combine", op, (source,), device, mode)
     result = _single_output(call, out, source, stream)
     names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
-    _calls.run(call.prepared, names, entries, stream)
+    run(call.prepared, names, entries, stream)
     if again is not None and source is given:
         again.learn(call.prepared, names, entries, (source,), result)
     return source.kind.result(result.array) if out is None else out
@@ -129,7 +129,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     source = view_of(x, "x")
     call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
     result = _single_output(call, out, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init", "state"),
+    run(call.prepared, ("in", "out", "init", "state"),
                (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
 
@@ -148,7 +148,7 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, dtype: A
         source = _converted(source, element, stream, device, mode)
     call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
-    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
+    run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
 
 
@@ -170,7 +170,7 @@ def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None
     source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
     call = find_algorithm("scan", "combine", op, (source,), device, mode)
     result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out"), (source, result), stream)
+    run(call.prepared, ("in", "out"), (source, result), stream)
     if again is not None and not is_new:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
@@ -188,7 +188,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: A
     call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
     result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
     names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
-    _calls.run(call.prepared, names, entries, stream)
+    run(call.prepared, names, entries, stream)
     if again is not None and not is_new:
         again.learn(call.prepared, names, entries, (source,), result)
     return result.array
@@ -220,7 +220,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
     call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
     result = _output(call, "out", given or out, sources[0].shape, sources[0], stream)
     entries = (result, *sources, _state(call, state))
-    _calls.run(call.prepared, names, entries, stream)
+    run(call.prepared, names, entries, stream)
     if again is not None:
         again.learn(call.prepared, names, entries, sources, result)
     return result.array
@@ -243,10 +243,10 @@ def _counted(call, names, source, arrays, states, stream):
     kind = source.kind
     if kind.is_ordered and source.place != HOST:
         entries = [source, *arrays, None, *states]
-        return _calls.run_counted(call.prepared, names, entries, 1 + len(arrays), source, stream)
+        return run_counted(call.prepared, names, entries, 1 + len(arrays), source, stream)
     halves = kind.make(source, (2,), number_type("int32"), stream)  # of a uint64, which not every framework has
     counter = View(halves.array, kind, halves.address, 1, (1,), number_type("uint64"), source.place)
-    _calls.run(call.prepared, names, (source, *arrays, counter, *states), stream)
+    run(call.prepared, names, (source, *arrays, counter, *states), stream)
     if stream is None:
         numbers = halves.array.tolist()  # waits for the current stream
     else:
@@ -307,7 +307,7 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
     _require_one_dimension(source, "sort")
     call = find_algorithm("sort", "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out"), (source, result), stream)
+    run(call.prepared, ("in", "out"), (source, result), stream)
     if again is not None:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
@@ -328,8 +328,8 @@ def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array 
         result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
         result_values = view_of(out_values, "out_values")
-        _calls.require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
-    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
+        require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
+    run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
     return result.array, result_values.array
 
 
@@ -345,7 +345,7 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
         result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:
         result = view_of(out, "out")
-        _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
-    _calls.run(call.prepared, ("in", "counts", "bins", "state"),
+        require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
+    run(call.prepared, ("in", "counts", "bins", "state"),
                (source, result, call.prepared.value("bins", bins), _state(call, state)), stream)
     return result.array

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 
-from . import _calls
 from ._arguments import encode, shown, unsigned
 from ._arrays import View, imported, require_one_place, view
 from ._devices import as_device, stream_handle
@@ -14,8 +13,7 @@ from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, 
                    raise_error)
 from ._inputs import as_input, as_inputs, handles
 from ._linking import MODES, linker, mode_number
-from ._plans import run_with
-from ._prepared import LivePrepared
+from ._plans import HostMappings, PreparedPlan, device_for, run_with, wait_for_others
 
 
 class SwapReport:
@@ -80,6 +78,16 @@ def _stem(path):
     return os.path.splitext(os.path.basename(path))[0]
 
 
+class _LivePrepared(PreparedPlan):
+    """The published version of a live plan, whose arguments every version has. The live plan owns it."""
+
+    __slots__ = ()
+    _prefix = "live_plan_"
+
+    def __del__(self):
+        pass
+
+
 class LivePlan(_Live):
     """A plan whose library and transforms can be replaced while it is run. A failed swap changes nothing.
 
@@ -90,7 +98,7 @@ class LivePlan(_Live):
 
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
         super().__init__(device, mode=mode, tiered=tiered)
-        self._prepared: LivePrepared | None = None
+        self._prepared: _LivePrepared | None = None
 
     def swap(self, library, transform=None) -> SwapReport:
         """Links the library with its transforms, names, files or Inputs, and publishes them."""
@@ -99,7 +107,7 @@ class LivePlan(_Live):
         with self._lock:
             report = self._publish([first, *transforms])
             if self._prepared is None:  # later versions have the same arguments
-                self._prepared = LivePrepared(self._as_parameter_, _stem(first.name), self.device)
+                self._prepared = _LivePrepared(self._as_parameter_, _stem(first.name), self.device)
             self._prepared.describe_state(transforms)
         return report
 
@@ -177,7 +185,7 @@ class LiveKernel(Handle):
         views = {f"parameter {index}": value for index, value in enumerate(values) if isinstance(value, View)}
         device = self._module.device
         if views:
-            _calls.device_for(require_one_place(views), device)
+            device_for(require_one_place(views), device)
         if device.is_gpu:
             kinds = [view.kind for view in views.values()]
             kind = next((kind for kind in kinds if kind.is_ordered), None)
@@ -185,12 +193,12 @@ class LiveKernel(Handle):
                 handle = stream_handle(stream, device.place)
             else:
                 handle = kind.current_stream(device.place) if kind else 0
-            must_wait = _calls.wait_for_others(device, views.values(), kind, handle, device.place)
+            must_wait = wait_for_others(device, views.values(), kind, handle, device.place)
             self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
             if must_wait:
                 device.synchronize(handle)
             return
-        with _calls.HostMappings(device, views.values()) as mappings:
+        with HostMappings(device, views.values()) as mappings:
             self._launch(0, grid, block, shared_bytes, values, mappings.place)
 
     def _checked(self, values):

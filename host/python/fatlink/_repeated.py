@@ -10,7 +10,7 @@ from ._devices import HOST
 from ._ffi import ObjectCall, after_fork, c, error_of
 from ._linking import after_configure
 from ._operator_keys import is_source
-from ._prepared import Slot, Value
+from ._plans import Slot, Value
 
 _calls: dict = {}
 
