@@ -328,13 +328,13 @@ class KeysOfFunctions(PythonCase):
     """Functions with equal keys share a compiled operator."""
 
     def keys(self, *functions):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         keys = [key_of(function) for function in functions]
         return len({hash(key) for key in keys}), len(set(keys))
 
     def assert_changes(self, source, *values):
         """A function has another key after each change of the global K, and the first one again after the changes."""
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         function = self.define(source, K=values[0])
         keys = []
         for value in (*values, values[0]):
@@ -379,7 +379,7 @@ class KeysOfFunctions(PythonCase):
     def test_see_changes_within_an_array(self):
         if numpy is None:
             self.skipTest("NumPy is not installed for this Python")
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         table = numpy.zeros(3, numpy.float32)
         functions = [lambda v: v * table[0], lambda v, k=table: v * k[0], self.define("function = lambda v: v * K[0]", K=table)]
         keys = [key_of(function) for function in functions]
@@ -390,7 +390,7 @@ class KeysOfFunctions(PythonCase):
     def test_refuse_large_arrays(self):
         if numpy is None:
             self.skipTest("NumPy is not installed for this Python")
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         for source, extent in (("K[0]", 16385), ("K[0] * L[0]", 8193)):
             arrays = {"K": numpy.zeros(extent, "f4"), "L": numpy.zeros(extent, "f4")}
             function = self.define(f"function = lambda v: v * {source}", **arrays)
@@ -398,7 +398,7 @@ class KeysOfFunctions(PythonCase):
         key_of(self.define("function = lambda v: v.K * L[0]", **arrays))  # K is no global in it
 
     def test_refuse_values_that_are_nested_too_deeply(self):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         value = ()
         for _ in range(100000):
             value = (value,)
@@ -422,7 +422,7 @@ class KeysOfFunctions(PythonCase):
             def __cuda_array_interface__(self):
                 return {"shape": (3,), "typestr": "<f4", "data": (self.address, False), "version": 3}
 
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         array = DeviceArray()
         function = self.define("function = lambda v: v * K[0]", K=array)
         key = key_of(function)
@@ -435,7 +435,7 @@ class KeysOfFunctions(PythonCase):
         self.assertEqual(self.keys(self.define(source % True), self.define(source % False))[1], 2)
 
     def test_of_operators_that_numba_decorated_see_their_globals(self):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         namespace = {"K": 2}
         exec("class function: py_func = lambda v: v * K", namespace)
         key = key_of(namespace["function"])

@@ -7,8 +7,7 @@ from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_l
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import after_fork, make_lock
 from ._linking import after_configure, compile, mode_number
-from ._operator_keys import key_of
-from ._operators import candidates, conversion_source, not_an_operator, what_exists
+from ._operators import candidates, conversion_source, key_of, not_an_operator, what_exists
 from ._plans import Prepared, device_for, element_for_output
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for

@@ -9,7 +9,7 @@ from ._arrays import View, exchanges
 from ._devices import HOST
 from ._ffi import ObjectCall, after_fork, c, error_of
 from ._linking import after_configure
-from ._operator_keys import is_source
+from ._operators import is_source
 from ._plans import Slot, Value
 
 _calls: dict = {}
