@@ -97,26 +97,26 @@ class Kept(OperatorCase):
     """Linked operators are kept up to a number of bytes."""
 
     def test_those_of_ptx_links_are_counted(self):
-        from fatlink import _algorithm_cache as cache
+        from fatlink import _algorithms
         for mode in ("ptx", "lto"):
             fatlink.reduce(self.numbers, "FATLINK_COMBINE(float, a, b) { return a + b; }", init=0, mode=mode)
-            self.assertGreater(list(cache._bound.values())[-1].bytes, 1000, mode)
+            self.assertGreater(list(_algorithms._bound.values())[-1].bytes, 1000, mode)
 
     def test_those_that_are_used_stay(self):
         from unittest import mock
 
-        from fatlink import _algorithm_cache as cache
-        with mock.patch.object(cache, "_bound", {}), mock.patch.object(cache, "_LIMIT", 1):
+        from fatlink import _algorithms
+        with mock.patch.object(_algorithms, "_bound", {}), mock.patch.object(_algorithms, "_LIMIT", 1):
             fatlink.reduce(self.numbers)
-            size = next(iter(cache._bound.values())).bytes
+            size = next(iter(_algorithms._bound.values())).bytes
             self.assertGreater(size, 1000)
-            cache._LIMIT = 3 * size
+            _algorithms._LIMIT = 3 * size
             for number in range(6):
                 fatlink.reduce(self.numbers)
                 fatlink.reduce(self.numbers, f"FATLINK_COMBINE(float, a, b) {{ return a + b + 0 * {number}; }}", init=0)
-            self.assertLessEqual(sum(entry.bytes for entry in cache._bound.values()), 3 * size)
-            self.assertGreaterEqual(len(cache._bound), 2)
-            self.assertIn("add", [key[1] for key in cache._bound])
+            self.assertLessEqual(sum(entry.bytes for entry in _algorithms._bound.values()), 3 * size)
+            self.assertGreaterEqual(len(_algorithms._bound), 2)
+            self.assertIn("add", [key[1] for key in _algorithms._bound])
 
 
 class Structs(OperatorCase):
@@ -526,9 +526,9 @@ class PythonFunctions(OperatorCase):
             self.assertEqual(fatlink.reduce(self.numbers, lambda a, b: a + b, init=0, mode=mode), self.numbers.sum())
 
     def test_are_inlined(self):
-        from fatlink import _algorithm_cache
+        from fatlink import _algorithms
         fatlink.reduce(self.numbers, lambda a, b: a + b - 0, init=0)
-        image = list(_algorithm_cache._bound.values())[-1].prepared.image
+        image = list(_algorithms._bound.values())[-1].prepared.image
         self.assertNotIn(b"fatlink_python_operator", bytes(image))
 
     def test_of_every_hook(self):
@@ -637,7 +637,7 @@ class PythonFunctions(OperatorCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, lambda a, b: a, says="both hooks")
 
     def test_are_compiled_once(self):
-        from fatlink._algorithm_cache import _bound
+        from fatlink._algorithms import _bound
         counts = set()
         for _ in range(3):
             fatlink.reduce(self.numbers, lambda a, b: a + b + 0, init=0)

@@ -226,12 +226,12 @@ class Numbers(PythonCase):
 
 class Settings(NumpyCase):
     def test_hold_for_the_next_call(self):
-        from fatlink import _algorithm_cache
+        from fatlink import _algorithms
         numbers = numpy.arange(100, dtype=numpy.float32)
         fatlink.reduce(numbers)
-        self.assertTrue(_algorithm_cache._bound)
+        self.assertTrue(_algorithms._bound)
         fatlink.configure(link_time_limit_ms=0)
-        self.assertFalse(_algorithm_cache._bound)
+        self.assertFalse(_algorithms._bound)
         self.assertEqual(fatlink.reduce(numbers), 4950)
 
 
