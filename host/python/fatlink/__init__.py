@@ -9,7 +9,7 @@
 
 Arrays are those of PyTorch, CuPy and JAX on GPUs, without copies and in the caller's current stream, and NumPy's on the
 reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
-from . import cache
+from . import _ffi, cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
                           transform_reduce, transform_select)
 from ._devices import Device, open_device
@@ -24,14 +24,12 @@ from ._plans import Plan, PlanArgument, load
 
 def version() -> str:
     """The version of the shared library: "0.1.0"."""
-    from ._ffi import c, text
-    return text(c.version())
+    return _ffi.text(_ffi.c.version())
 
 
 def gpu_count() -> int:
     """How many GPUs the driver reports; 0 without a driver."""
-    from ._ffi import c
-    return c.gpu_count()
+    return _ffi.c.gpu_count()
 
 
 def __getattr__(name):

@@ -160,10 +160,22 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, dtype: A
     return result.array
 
 
-def _for_scan(source, op, dtype, out, stream, device, mode):
-    """The array in the type in which it is scanned, and whether it is a new one, which may be the result's too."""
+def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
+    """The result of a scan. `again`: the call to be repeated. `init`: of an exclusive scan."""
+    source = view_of(x, "x")
+    _require_one_dimension(source, name)
     element = _accumulator(source, op, dtype, out)
-    return (source, False) if element is None else (_converted(source, element, stream, device, mode), True)
+    if element is not None:
+        source = _converted(source, element, stream, device, mode)
+    call = find_algorithm(name, "combine", op, (source,), device, mode)
+    is_in_place = element is not None and out is None
+    result = source if is_in_place else _output(call, "out", out, source.shape, source, stream)
+    names = ("in", "out", "init")[:2 + len(init)]
+    entries = (source, result, *[call.initial(value, source.element) for value in init])
+    run(call.prepared, names, entries, stream)
+    if again is not None and element is None:
+        again.learn(call.prepared, names, entries, (source,), result)
+    return result.array
 
 
 def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None = None, stream: Any = None,
@@ -173,15 +185,7 @@ def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None
     again = _find_repeated("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
-    source = view_of(x, "x")
-    _require_one_dimension(source, "scan")
-    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
-    call = find_algorithm("scan", "combine", op, (source,), device, mode)
-    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    run(call.prepared, ("in", "out"), (source, result), stream)
-    if again is not None and not is_new:
-        again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
-    return result.array
+    return _scan("scan", again, x, op, dtype, out, stream, device, mode)
 
 
 def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
@@ -190,16 +194,7 @@ def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: A
     again = _find_repeated("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
-    source = view_of(x, "x")
-    _require_one_dimension(source, "exclusive_scan")
-    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
-    call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
-    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
-    run(call.prepared, names, entries, stream)
-    if again is not None and not is_new:
-        again.learn(call.prepared, names, entries, (source,), result)
-    return result.array
+    return _scan("exclusive_scan", again, x, op, dtype, out, stream, device, mode, init)
 
 
 # map: by the number of arrays: the library, and the names of its arguments.

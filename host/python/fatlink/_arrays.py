@@ -5,9 +5,8 @@ The kinds of arrays are those of NumPy, PyTorch, CuPy and JAX, and others by __c
 their specifications state them. The kind of an array is found by its class, without importing PyTorch, CuPy, JAX or NumPy: an
 array of theirs exists only where they are imported already."""
 import ctypes
-import sys
 
-from ._arguments import foreign
+from ._arguments import foreign, imported
 from ._devices import HOST, device_at, place_name, stream_handle
 from ._elements import NUMBERS, record_type, require_known
 from ._errors import DeviceError, UnavailableError, UsageError, UsageTypeError
@@ -151,11 +150,6 @@ def require_one_place(views: dict):
                 f"{first_name} is in {place_name(first.place)}, {name} in {place_name(entry.place)}", code="several-devices",
                 hint="move all arrays of a call to one device")
     return HOST if first is None else first.place
-
-
-def imported(name: str):
-    """A module that is imported already, otherwise None."""
-    return sys.modules.get(name)
 
 
 _elements: dict = {}  # by dtype of NumPy
@@ -366,10 +360,7 @@ class JaxArrays(ArrayKind):
                              hint="pass the parts: x.addressable_shards[i].data")
         element = _element_of_dtype(array.dtype, "the array")
         return View(array, self, array.unsafe_buffer_pointer(), array.size, array.shape, element,
-                    self._place(array), read_only=True)
-
-    def _place(self, array):
-        return _place_of(array)
+                    _place_of(array), read_only=True)
 
     def empty(self, like, shape, element):
         (device,) = like.array.devices()

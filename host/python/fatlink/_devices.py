@@ -4,7 +4,7 @@ import ctypes
 
 from ._arguments import attribute, encode, flag, shown, unsigned
 from ._errors import UsageError, UsageTypeError
-from ._ffi import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, disable_after_fork, forked, make_lock, output, raise_error, text
+from ._ffi import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, disable_after_fork, make_lock, output, raise_error, text
 
 HOST = -1  # the place of an array in the host's memory; that of another is the ordinal of its GPU
 
@@ -44,19 +44,9 @@ class Device(Handle):
         """Where its arrays are: the ordinal of a GPU, -1 for the host."""
         return self.ordinal if self.is_gpu else HOST
 
-    def fail_after_fork(self):
-        """Its handle is neither used nor freed any more."""
-        self._as_parameter_, self._keeps = None, (self._as_parameter_,)
-
-    def require_usable(self):
-        """Raises in a child process of one that opened the GPU."""
-        if self._as_parameter_ is None:
-            raise forked()
-        return self
-
     def synchronize(self, stream=0) -> None:
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
-        raise_error(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
+        raise_error(c.synchronize(self._require_usable(), stream_handle(stream, self.place)))
 
     @property
     def memory_pool(self) -> dict:
@@ -64,16 +54,16 @@ class Device(Handle):
         stream has been synchronized; a 32nd of the GPU's memory at first), "reserved" (used or kept) and "used" (by calls that
         have not finished). The process has one pool for each GPU; the reference device has none: zeros."""
         pool = MemoryPool()
-        raise_error(c.device_get_memory_pool(self.require_usable(), ctypes.byref(pool)))
+        raise_error(c.device_get_memory_pool(self._require_usable(), ctypes.byref(pool)))
         return {"limit": pool.limit_bytes, "reserved": pool.reserved_bytes, "used": pool.used_bytes}
 
     def limit_memory_pool(self, size: int) -> None:
         """Sets what the pool keeps at most, in bytes. Memory above it that no call uses is given back."""
-        raise_error(c.device_limit_memory_pool(self.require_usable(), unsigned(size, "size")))
+        raise_error(c.device_limit_memory_pool(self._require_usable(), unsigned(size, "size")))
 
     def trim_memory_pool(self, keep: int = 0) -> None:
         """Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait for calls."""
-        raise_error(c.device_trim_memory_pool(self.require_usable(), unsigned(keep, "keep")))
+        raise_error(c.device_trim_memory_pool(self._require_usable(), unsigned(keep, "keep")))
 
     def __repr__(self) -> str:
         return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"

@@ -57,23 +57,26 @@ def number_type(name):
     return element
 
 
+def layout(types):
+    """The offsets of numbers of these types in a struct of C++, and its size."""
+    offsets, end, alignment = [], 0, 1
+    for name in types:
+        size = NUMBERS[name][1]
+        offsets.append(-(-end // size) * size)
+        end = offsets[-1] + size
+        alignment = max(alignment, size)
+    return offsets, -(-end // alignment) * alignment
+
+
 def record_name(dtype):
     """A structured dtype of NumPy as fatlink writes it: "{value: float32, index: int32}"; None where it has other fields
     than C++ lays out."""
-    fields = []
-    end, alignment = 0, 1
-    for name in dtype.names:
-        field, offset = dtype.fields[name][:2]
-        if field.name not in NUMBERS or not field.isnative:
-            return None
-        size = NUMBERS[field.name][1]
-        end = -(-end // size) * size
-        if offset != end:
-            return None
-        end += size
-        alignment = max(alignment, size)
-        fields.append(f"{name}: {field.name}")
-    return "{" + ", ".join(fields) + "}" if dtype.itemsize == -(-end // alignment) * alignment else None
+    fields = [dtype.fields[name][0] for name in dtype.names]
+    if any(field.name not in NUMBERS or not field.isnative for field in fields):
+        return None
+    if ([dtype.fields[name][1] for name in dtype.names], dtype.itemsize) != layout(field.name for field in fields):
+        return None
+    return "{" + ", ".join(f"{name}: {field.name}" for name, field in zip(dtype.names, fields)) + "}"
 
 
 def record_type(dtype):

@@ -164,11 +164,11 @@ class _Lock:
 
 
 def disable_after_fork(entry):
-    """Registers an object with a method fail_after_fork()."""
+    """Registers a Handle, whose _fail_after_fork() is called in a child process."""
     _gpu_objects.add(entry)
 
 
-def forked(what="a GPU that was opened before os.fork()"):
+def forked(what):
     """What a call of such an object raises in a child process."""
     return UnavailableError(f"{what} cannot be used in the child process", code="forked", stage="device",
                             hint="start processes with multiprocessing's 'spawn', or open it in the child only")
@@ -178,7 +178,7 @@ def _in_child():
     for lock in list(_locks):
         lock.renew()
     for entry in list(_gpu_objects):
-        entry.fail_after_fork()
+        entry._fail_after_fork()
     for function in after_fork:
         function()
 
@@ -238,6 +238,14 @@ c = _Functions()
 def text(bytes_or_none):
     """A text of the library, which is UTF-8; names of files may be any bytes."""
     return (bytes_or_none or b"").decode("utf-8", "surrogateescape")
+
+
+def take_text(handle):
+    """A text that the caller owns, which is freed; empty where there is none."""
+    try:
+        return text(ctypes.string_at(handle.value)) if handle else ""
+    finally:
+        c.text_free(handle)
 
 
 def read_findings(findings):
@@ -332,18 +340,30 @@ class ProcessObject:
 
 
 class Handle(ProcessObject):
-    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it."""
+    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it; none
+    where another object owns it."""
 
     __slots__ = ("_as_parameter_", "_keeps", "__weakref__")
     _free = ""
+    _origin = "a GPU that was opened before os.fork()"  # what cannot be used in a child process
 
     def __init__(self, handle, *keeps):
         self._as_parameter_ = handle
         self._keeps = keeps  # freed after this object
 
+    def _fail_after_fork(self):
+        """In a child process the handle is neither used nor freed."""
+        self._as_parameter_ = None
+
+    def _require_usable(self):
+        """Raises in a child process after _fail_after_fork()."""
+        if self._as_parameter_ is None:
+            raise forked(self._origin)
+        return self
+
     def __del__(self):
         handle = getattr(self, "_as_parameter_", None)
-        if handle is None:
+        if handle is None or not self._free:
             return
         self._as_parameter_ = None
         try:

@@ -50,12 +50,10 @@ def cmake_folder() -> str:
 
 
 def find_program() -> str:
-    """The program of this installation, or that of PATH."""
-    library = os.path.dirname(os.path.abspath(shared_library()))
-    for path in (os.path.join(package_folder(), "bin", "fatlink"),
-                 os.path.join(library, "..", "bin", "fatlink")):
+    """The program of the wheel, of $FATLINK_LIBRARY, or of PATH."""
+    for path in (os.path.join(package_folder(), "bin", "fatlink"), program()):
         if os.access(path, os.X_OK):
-            return os.path.normpath(path)
+            return path
     import shutil
     path = shutil.which("fatlink")
     if path is None:
@@ -69,7 +67,8 @@ def installed(*names: str) -> list:
     contract, summary, symbols, libraries, …"""
     import json
     import subprocess
-    process = subprocess.run([find_program(), "list", "--json", *[text_of(name, "the name of an input") for name in names]], capture_output=True)
+    names = [text_of(name, "the name of an input") for name in names]
+    process = subprocess.run([find_program(), "list", "--json", *names], capture_output=True)
     try:
         listing = json.loads(process.stdout)
     except ValueError:

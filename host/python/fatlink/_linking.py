@@ -11,7 +11,7 @@ from ._arguments import choice, data_of, encode, flag, path_of, shown, texts, un
 from ._devices import Device
 from ._errors import FileError, Finding, UsageError, UsageTypeError
 from ._ffi import (CacheSettings, CompileOptions, CompilerSettings, Handle, HookStruct, ImageInfo, LinkerSettings, LinkOptions, c,
-                   make_lock, output, raise_error, read_findings, text)
+                   make_lock, output, raise_error, read_findings, take_text, text)
 from ._inputs import Input, as_inputs, handles, write_file
 
 TYPE_CHECKING = False
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 else:  # typing.get_type_hints needs the name
     Any = object
 
-MODES = {"lto": 0, "ptx": 1, "sass": 2}
-_KINDS = {"cubin": 1, "ptx": 2, "ptx-set": 3, "ltoir": 4, "relocatable": 5}
+MODES = ("lto", "ptx", "sass")  # by fatlink_link_mode
+CACHE_OUTCOMES = ("off", "miss", "hit")  # by fatlink_cache_outcome
+_KINDS = (None, "cubin", "ptx", "ptx-set", "ltoir", "relocatable")  # by fatlink_image_kind
 
 
 class Cache(Handle):
@@ -184,18 +185,14 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     handle, warnings = output(), output()
     raise_error(c.compile(compiler(), data, len(data), encode(file if name is None else name, "name"), ctypes.byref(settings),
                     ctypes.byref(handle), ctypes.byref(warnings)))
-    try:
-        return Input(handle.value, text(ctypes.string_at(warnings.value)) if warnings else "")
-    finally:
-        c.text_free(warnings)
+    return Input(handle.value, take_text(warnings))
 
 
 def mode_number(mode) -> int:
     """The number of "lto", "ptx" or "sass"."""
-    number = MODES.get(mode) if isinstance(mode, str) else None
-    if number is None:
+    if not isinstance(mode, str) or mode not in MODES:
         raise UsageError(f"mode is {shown(mode)}", input="mode", hint='pass "lto" (optimized across inputs), "ptx" or "sass"')
-    return number
+    return MODES.index(mode)
 
 
 class Hook:
@@ -235,10 +232,10 @@ class Image(Handle):
         super().__init__(handle, *keeps)
         info = ImageInfo()
         raise_error(c.image_get_info(handle, ctypes.byref(info)))
-        self.kind = next(name for name, number in _KINDS.items() if number == info.kind)
-        self.mode = next(name for name, number in MODES.items() if number == info.mode)
+        self.kind = _KINDS[info.kind]
+        self.mode = MODES[info.mode]
         self.target = text(info.target)
-        self.cache = ("off", "miss", "hit")[info.cache]
+        self.cache = CACHE_OUTCOMES[info.cache]
         self.is_inlined = bool(info.inlined)
         self.link_ms = info.link_ms
         self.hooks = [self._hook(index) for index in range(info.hook_count)]
@@ -270,9 +267,7 @@ class PlanImage(Image):
     """An image that belongs to a plan."""
 
     __slots__ = ()
-
-    def __del__(self):
-        pass
+    _free = ""
 
 
 _FLAGS = ("allow_calls", "whole_archive", "require_inlined", "drop_unused_variables", "no_optimization", "line_info", "debug",
@@ -286,7 +281,7 @@ def link_options(target, mode, options):
     """The struct for what link() and check() are given."""
     result = LinkOptions(mode=mode_number(mode))
     if isinstance(target, Device):
-        raise_error(c.device_link_options(target.require_usable(), result.mode, ctypes.byref(result)))
+        raise_error(c.device_link_options(target._require_usable(), result.mode, ctypes.byref(result)))
         result.keeps = target
     else:
         result.target = encode(target, "target")
@@ -294,7 +289,7 @@ def link_options(target, mode, options):
         if name == "emit":
             if not isinstance(value, str) or value not in _KINDS:
                 raise UsageError(f"emit is {shown(value)}", hint='pass "cubin", "ptx", "ptx-set", "ltoir" or "relocatable"')
-            result.emit = _KINDS[value]
+            result.emit = _KINDS.index(value)
         elif name in _FLAGS:
             setattr(result, name, flag(value, name))
         elif name in _CHOICES:

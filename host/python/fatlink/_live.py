@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import os
 
-from ._arguments import encode, shown, unsigned
-from ._arrays import View, imported, require_one_place, view
+from ._arguments import encode, is_of_numpy, shown, unsigned
+from ._arrays import View, require_one_place, view
 from ._devices import as_device, stream_handle
 from ._errors import UsageError, UsageTypeError
-from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, forked, make_lock, output,
+from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, make_lock, output,
                    raise_error)
-from ._inputs import as_input, as_inputs, handles
-from ._linking import MODES, linker, mode_number
+from ._inputs import as_input, as_inputs, handles, stem
+from ._linking import CACHE_OUTCOMES, MODES, linker, mode_number
 from ._plans import HostMappings, PreparedPlan, device_for, run_with, wait_for_others
 
 
@@ -30,8 +29,8 @@ class SwapReport:
 
     def __init__(self, struct):
         self.version = struct.version
-        self.mode = next(name for name, number in MODES.items() if number == struct.mode)
-        self.cache = ("off", "miss", "hit")[struct.cache]
+        self.mode = MODES[struct.mode]
+        self.cache = CACHE_OUTCOMES[struct.cache]
         self.link_ms = struct.link_ms
         self.load_ms = struct.load_ms
         self.total_ms = struct.total_ms
@@ -43,9 +42,10 @@ class SwapReport:
 class _Live(Handle):
     __slots__ = ("device", "_lock")
     _create = _swap = _version = ""
+    _origin = "a live plan or module that was made before os.fork()"
 
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
-        device = as_device(device).require_usable()
+        device = as_device(device)._require_usable()
         settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
         used, handle = linker(), output()
         raise_error(getattr(c, self._create)(device, used, ctypes.byref(settings), ctypes.byref(handle)))
@@ -53,13 +53,6 @@ class _Live(Handle):
         self.device = device  #: the Device that runs it
         self._lock = make_lock()
         disable_after_fork(self)  # live objects of the reference device do not survive a fork, either
-
-    def fail_after_fork(self):
-        self._as_parameter_ = None
-
-    def _require_usable(self):
-        if self._as_parameter_ is None:
-            raise forked("a live plan or module that was made before os.fork()")
 
     def _publish(self, inputs):
         self._require_usable()
@@ -74,18 +67,11 @@ class _Live(Handle):
         return getattr(c, self._version)(self)
 
 
-def _stem(path):
-    return os.path.splitext(os.path.basename(path))[0]
-
-
 class _LivePrepared(PreparedPlan):
     """The published version of a live plan, whose arguments every version has. The live plan owns it."""
 
     __slots__ = ()
     _prefix = "live_plan_"
-
-    def __del__(self):
-        pass
 
 
 class LivePlan(_Live):
@@ -107,7 +93,7 @@ class LivePlan(_Live):
         with self._lock:
             report = self._publish([first, *transforms])
             if self._prepared is None:  # later versions have the same arguments
-                self._prepared = _LivePrepared(self._as_parameter_, _stem(first.name), self.device)
+                self._prepared = _LivePrepared(self._as_parameter_, stem(first.name), self.device)
             self._prepared.describe_state(transforms)
         return report
 
@@ -156,8 +142,7 @@ def _parameter(value):
         return bytes(value)
     if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
         raise UsageTypeError(f"parameter {shown(value)} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
-    numpy = imported("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
+    if is_of_numpy(value, "generic"):
         return value.tobytes()
     return view(value)
 
@@ -174,9 +159,6 @@ class LiveKernel(Handle):
         self._module = module
         self._sizes = [c.live_kernel_parameter_bytes(self, index) for index in range(c.live_kernel_parameter_count(self))]
         disable_after_fork(self)
-
-    def fail_after_fork(self):
-        self._as_parameter_ = None
 
     def launch(self, grid, block, *parameters, stream=None, shared_bytes: int = 0) -> None:
         """Queues a launch. `grid`, `block`: a number or up to three. Parameters: arrays, ctypes or NumPy scalars, bytes."""

@@ -9,11 +9,11 @@ import os
 from ._arguments import attribute, encode, shown
 from ._arrays import View, require_one_place, view
 from ._devices import HOST, Device, as_device, device_at, place_name, stream_handle
-from ._elements import NAMES, NUMBERS, is_compatible, is_same_record, number_type, pack, warn_of_names
+from ._elements import NAMES, NUMBERS, is_compatible, is_same_record, layout, number_type, pack, warn_of_names
 from ._errors import Error, FileError, UsageError, UsageTypeError
 from ._ffi import (UNKNOWN_COUNT, Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, ProcessObject, after_fork, c,
                    disable_after_fork, error_of, forked, make_lock, output, raise_error, text)
-from ._inputs import Input, as_inputs, handles
+from ._inputs import Input, as_inputs, handles, stem
 from ._linking import PlanImage, linker, mode_number
 
 TYPE_CHECKING = False
@@ -131,19 +131,14 @@ class PreparedPlan(Handle):
         raise_error(self._function("get_argument")(self, index, ctypes.byref(struct)))
         return PlanArgument(struct)
 
-    def fail_after_fork(self):
-        self._as_parameter_ = None
+    def _fail_after_fork(self):
+        super()._fail_after_fork()
         self.run_function = _run_after_fork
 
     def describe_state(self, transforms):
         """Finds the type of the plan's state. Of plans with several states it is not known which transform reads which."""
         is_one = sum(argument.role == "state" for argument in self.arguments) == 1
         self.state_type = _find_state(transforms) if is_one else None
-
-    def require_usable(self):
-        """Raises in a child process of one that prepared the plan for a GPU."""
-        if self._as_parameter_ is None:
-            raise forked()
 
     def value(self, name, number, dtype=None) -> Value:
         """The bytes of a value or size for an argument, kept for the next call with it. `dtype`: as of pack()."""
@@ -176,7 +171,7 @@ class PreparedPlan(Handle):
 
     def extents(self, names, entries, array) -> tuple:
         """The extents of an array for the sizes that follow from these arguments."""
-        self.require_usable()
+        self._require_usable()
         structs, count = self.sizes(names, entries)
         values, dimensions = (ctypes.c_uint64 * 8)(), ctypes.c_size_t()
         name = encode(array, "the name of an array")
@@ -185,7 +180,7 @@ class PreparedPlan(Handle):
 
     def scratch_bytes(self, names, entries) -> int:
         """The memory of the scratch arrays for the sizes that follow from these arguments."""
-        self.require_usable()
+        self._require_usable()
         structs, count = self.sizes(names, entries)
         size = ctypes.c_size_t()
         raise_error(self._function("scratch_bytes")(self, structs, count, ctypes.byref(size)))
@@ -207,7 +202,7 @@ class Prepared(PreparedPlan):
         array = handles(transforms)
         request.transforms = ctypes.cast(array, type(request.transforms))
         used, handle = linker(), output()
-        raise_error(c.plan_prepare(device.require_usable(), used, ctypes.byref(request), ctypes.byref(handle)))
+        raise_error(c.plan_prepare(device._require_usable(), used, ctypes.byref(request), ctypes.byref(handle)))
         super().__init__(handle.value, text(c.plan_name(handle)), device, used)
         self.describe_state(transforms)
         if device.is_gpu:
@@ -222,7 +217,7 @@ class Prepared(PreparedPlan):
 
     @property
     def image(self) -> PlanImage:
-        self.require_usable()
+        self._require_usable()
         return PlanImage(c.plan_image(self), self)
 
 
@@ -237,7 +232,7 @@ def _explained(error):
 
 
 def _run_after_fork(*arguments):
-    raise forked()
+    raise forked(Handle._origin)
 
 
 class StateType:
@@ -249,12 +244,7 @@ class StateType:
         self.owner = owner
         self.names = [name for name, _ in fields]
         self.types = [type_name for _, type_name in fields]
-        end, alignment = 0, 1
-        for type_name in self.types:
-            size = NUMBERS[type_name][1]
-            end = -(-end // size) * size + size
-            alignment = max(alignment, size)
-        self.bytes = -(-end // alignment) * alignment
+        self.bytes = layout(self.types)[1]
 
     def __str__(self):
         return ", ".join(f"{name}: {type_name}" for name, type_name in zip(self.names, self.types))
@@ -281,7 +271,7 @@ def _find_state(transforms) -> StateType | None:
     for transform in transforms:
         fields = _read_fields(transform)
         if fields:
-            return StateType(os.path.splitext(os.path.basename(transform.name))[0], fields)
+            return StateType(stem(transform.name), fields)
     return None
 
 
@@ -399,15 +389,12 @@ class Counter(Handle):
 
     def __init__(self, device):
         handle = output()
-        raise_error(c.buffer_allocate(device.require_usable(), 8, ctypes.byref(handle)))
+        raise_error(c.buffer_allocate(device._require_usable(), 8, ctypes.byref(handle)))
         super().__init__(handle.value, device)
         self.device = device
         self.address = c.buffer_address(self)
         self.number = ctypes.c_uint64()
         disable_after_fork(self)
-
-    def fail_after_fork(self):
-        self._as_parameter_ = None
 
     def read(self, stream: int) -> int:
         """The number, when the work on `stream` has finished."""
@@ -677,8 +664,7 @@ class Plan(ProcessObject):
                 continue
             if any(attribute(value, protocol) is not None for protocol in ("__dlpack__", "__cuda_array_interface__")):
                 first = view_of(value, name.removesuffix("_"))
-                return self.on(device_at(first.place) if self._device is None else device_for(
-                    first.place, self._device)), {**arguments, name: first}
+                return self.on(device_for(first.place, self._device)), {**arguments, name: first}
         return self._first_prepared(), arguments
 
     def run(self, *, stream: Any = None, scratch: Any = None, **arguments: Any) -> Any:

@@ -6,10 +6,9 @@ Numba compiles the values that a Python function uses into its code: globals, ca
 and those of the functions that it calls. The key of a function has the type and the bits of each of them, so that 0.0 and -0.0,
 1 and True, or an array before and after a change are different operators. The keys import neither NumPy nor Numba."""
 import struct
-import sys
 from types import CellType, FunctionType, ModuleType
 
-from ._arguments import attribute
+from ._arguments import attribute, first_line, is_of_numpy
 from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
@@ -112,7 +111,7 @@ class _Walk:
         cls = value.__class__
         if cls in _PLAIN:
             return cls, value
-        if isinstance(value, (float, complex)) and not _is_of_numpy(value, "generic"):
+        if isinstance(value, (float, complex)) and not is_of_numpy(value, "generic"):
             return _Identity(cls), struct.pack("dd", value.real, value.imag)
         if isinstance(value, ModuleType):
             return self.once(value, names, lambda: (_Identity(value), *[
@@ -132,9 +131,9 @@ class _Walk:
             return self.once(value, names, lambda: (cls, *[self.value(item, name, names) for item in value]))
         if isinstance(value, dict):
             return self.once(value, names, lambda: (cls, *[self.value(item, name, names) for pair in value.items() for item in pair]))
-        if _is_of_numpy(value, "ndarray"):
+        if is_of_numpy(value, "ndarray"):
             return cls, value.dtype, value.shape, self.digest(value, name)
-        if _is_of_numpy(value, "generic"):
+        if is_of_numpy(value, "generic"):
             return cls, value.dtype, value.tobytes()
         base = next((base for base in (int, str, bytes) if isinstance(value, base)), None)
         if base is not None:  # of a class of its own
@@ -150,11 +149,6 @@ class _Walk:
                              hint="pass the array to the call: as y= or z= of map, or as state= of an operator in CUDA source")
         from hashlib import sha256
         return sha256(array.tobytes()).digest()
-
-
-def _is_of_numpy(value, name):
-    numpy = sys.modules.get("numpy")
-    return numpy is not None and isinstance(value, getattr(numpy, name))
 
 
 _SYMBOL = "fatlink_python_operator"
@@ -176,8 +170,8 @@ def _numba():
 
 def _unavailable(cause):
     """The error where Numba, or a library of CUDA that it opens, is missing."""
-    return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {_first_line(cause)}", code="no-numba",
-                            stage="compiler", log=str(cause),
+    return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {first_line(cause) or 'no message'}",
+                            code="no-numba", stage="compiler", log=str(cause),
                             hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
 
 
@@ -214,8 +208,8 @@ def _compile(function, arguments, mode, result=None):
         if "LibNotFound" in type(cause).__name__:
             raise _unavailable(cause) from None
         name = getattr(function, "__name__", "op")
-        raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {_first_line(cause)}", code="numba-error",
-                           stage="compiler", input=name, log=str(cause),
+        raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {first_line(cause) or 'no message'}",
+                           code="numba-error", stage="compiler", input=name, log=str(cause),
                            hint="error.log has Numba's whole message; CUDA source can do what Numba cannot") from cause
     return code.encode() if isinstance(code, str) else bytes(code), result
 
@@ -295,11 +289,6 @@ def _change(copy, values):
             copy.__closure__[copy.__code__.co_freevars.index(name)].cell_contents = value
         elif name in copy.__globals__:
             copy.__globals__[name] = value
-
-
-def _first_line(cause):
-    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    return lines[0] if lines else "no message"
 
 
 def _result_of_map(function, elements, mode):
