@@ -6,9 +6,9 @@ PyTorch and CuPy do; select, partition and transform_select wait for the number 
 reference device runs it, and it has finished.
 
 The prepared libraries are kept by algorithm, operator, element types, device and link mode. Calls that are made again, with the
-operator and the types of an earlier one, on arrays of a class that has the C exchange API of DLPack 1.3 (PyTorch since 2.10), are one
-call of the C interface, which reads the arrays and runs the plan. What that refuses is done as a first call, which also says why it
-cannot be done."""
+operator and the types of an earlier one, on arrays of a class that has the C exchange API of DLPack 1.3 (PyTorch since 2.10), are
+one call of the C interface, which reads the arrays and runs the plan. What that refuses is done as a first call, which also says
+why it cannot be done."""
 from __future__ import annotations
 
 import ctypes

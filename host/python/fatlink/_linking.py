@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles, checks and links: CUDA C++ with NVRTC and LLVM IR with libNVVM, without nvcc, and inputs with nvJitLink. configure() has
-the settings of the linker, the compiler and the cache that all calls of this process share."""
+"""Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM, without nvcc; checks inputs, and links them with nvJitLink. configure()
+has the settings of the linker, the compiler and the cache that all calls of this process share."""
 from __future__ import annotations
 
 import ctypes

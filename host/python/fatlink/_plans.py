@@ -487,7 +487,7 @@ class HostMappings:
         return Address(view.address, view.count)  # empty
 
 
-def nearest(name, names):
+def _nearest(name, names):
     """ "; did you mean X?", or a list of all names."""
     import difflib
     similar = difflib.get_close_matches(name, names, 1)
@@ -501,7 +501,7 @@ def _argument(prepared, name):
         if argument is not None and argument.role != "scratch":
             return argument
     names = [argument.name for argument in prepared.arguments if argument.role != "scratch"]
-    raise UsageError(f"plan {prepared.name} has no argument {name}", input=name, hint=nearest(name, names))
+    raise UsageError(f"plan {prepared.name} has no argument {name}", input=name, hint=_nearest(name, names))
 
 
 def element_for_output(argument, model: View):
