@@ -213,16 +213,16 @@ class Algorithms:
 
     def test_no_array_is_copied(self):
         """The kernels get the addresses of the caller's arrays, and of the results that are returned."""
-        from fatlink import _prepared, _repeated
-        _repeated._calls.clear()  # repeated calls pass no addresses here
+        from fatlink import _algorithms, _plans
+        _algorithms._repeated.clear()  # repeated calls pass no addresses here
         passed = []
-        run = _prepared.Prepared.run
+        run = _plans.Prepared.run
 
         def record(prepared, stream, names, entries, *scratch):
             passed.append({name: entry.address for name, entry in zip(names, entries)})
             return run(prepared, stream, names, entries, *scratch)
-        _prepared.Prepared.run = record
-        self.addCleanup(setattr, _prepared.Prepared, "run", run)
+        _plans.Prepared.run = record
+        self.addCleanup(setattr, _plans.Prepared, "run", run)
         before = self.arrays.pointer(self.array)
         result = fatlink.scan(self.array)
         self.assertEqual(passed[-1], {"in": before, "out": self.arrays.pointer(result)})
@@ -261,14 +261,14 @@ class Streams:
             self.assert_array(fatlink.select(self.array, "positive"), self.numbers[self.numbers > 0])
 
     def test_calls_run_in_the_stream_that_is_given(self):
-        from fatlink import _prepared, _repeated
-        _repeated._calls.clear()  # those ask for the stream elsewhere
+        from fatlink import _algorithms, _plans
+        _algorithms._repeated.clear()  # those ask for the stream elsewhere
         stream = self.arrays.stream()
         handle = getattr(stream, "cuda_stream", None) or stream.ptr
         streams = []
-        run = _prepared.Prepared.run
-        self.addCleanup(setattr, _prepared.Prepared, "run", run)
-        _prepared.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
+        run = _plans.Prepared.run
+        self.addCleanup(setattr, _plans.Prepared, "run", run)
+        _plans.Prepared.run = lambda prepared, given, *rest: (streams.append(given), run(prepared, given, *rest))[1]
         self.arrays.synchronize()
         for given in (stream, handle):
             result = fatlink.scan(self.array, stream=given)
@@ -450,9 +450,9 @@ class Torch(Algorithms, Streams, GpuCase):
         torch = self.arrays.torch
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             self.skipTest("this PyTorch has no C exchange API of DLPack")
-        from fatlink import _repeated
+        from fatlink import _algorithms
         taken = []
-        bind = _repeated._bind
+        bind = _algorithms._bind
 
         def bind_and_note(*arguments):
             run = bind(*arguments)
@@ -462,10 +462,10 @@ class Torch(Algorithms, Streams, GpuCase):
                 taken.append(result is not None)
                 return result
             return noted
-        self.addCleanup(setattr, _repeated, "_bind", bind)
-        self.addCleanup(_repeated._calls.clear)
-        _repeated._calls.clear()
-        _repeated._bind = bind_and_note
+        self.addCleanup(setattr, _algorithms, "_bind", bind)
+        self.addCleanup(_algorithms._repeated.clear)
+        _algorithms._repeated.clear()
+        _algorithms._bind = bind_and_note
         cases = {"reduce": (lambda x, **more: fatlink.reduce(x, **more), lambda x: x.sum()),
                  "scan": (lambda x, **more: fatlink.scan(x, **more), lambda x: x.cumsum(0)),
                  "map": (lambda x, **more: fatlink.map(x, op="square", **more), torch.square),
@@ -603,7 +603,7 @@ class Cupy(Algorithms, Streams, GpuCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.array[::2], says="not contiguous")
 
     def test_missing_memory(self):
-        from fatlink._c_interface import c, output, raise_error
+        from fatlink._ffi import c, output, raise_error
 
         def allocate():
             raise_error(c.buffer_allocate(fatlink.open_device("gpu"), 1 << 50, ctypes.byref(output())))
@@ -612,34 +612,34 @@ class Cupy(Algorithms, Streams, GpuCase):
 
     def test_a_freed_array_of_another_package(self):
         """The driver does not know the address of a freed allocation."""
-        from fatlink import _views
+        from fatlink import _arrays
         memory = self.arrays.cupy.cuda.Memory(1 << 26)  # not of a pool
         array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (memory.ptr, False),
                                                           "version": 3})
-        self.assertEqual(_views.view(array).place, 0)
+        self.assertEqual(_arrays.view(array).place, 0)
         del memory
-        self.assert_error(fatlink.UsageError, _views.view, array, says="has no memory of a GPU", code="freed-array")
+        self.assert_error(fatlink.UsageError, _arrays.view, array, says="has no memory of a GPU", code="freed-array")
 
     def test_arrays_in_managed_and_page_locked_memory(self):
-        from fatlink import _views
-        from fatlink import _c_interface
+        from fatlink import _arrays
+        from fatlink import _ffi
         runtime = self.arrays.cupy.cuda.runtime
         for allocate, free, kind in ((runtime.malloc, runtime.free, 1), (runtime.mallocManaged, runtime.free, 2),
                                      (lambda size: runtime.hostAlloc(size, 0), runtime.freeHost, 3)):
             address = allocate(4096)
             self.addCleanup(free, address)
             ordinal, found = ctypes.c_int32(), ctypes.c_int32()
-            _c_interface.raise_error(_c_interface.c.address_get_device(address, ctypes.byref(ordinal), ctypes.byref(found)))
+            _ffi.raise_error(_ffi.c.address_get_device(address, ctypes.byref(ordinal), ctypes.byref(found)))
             self.assertEqual((ordinal.value, found.value), (0, kind))
             array = SimpleNamespace(__cuda_array_interface__={"shape": (4,), "typestr": "<f4", "data": (address, False),
                                                               "version": 3})
-            self.assertEqual(_views.view(array).place, 0)
+            self.assertEqual(_arrays.view(array).place, 0)
 
     def test_an_array_of_the_host_with_the_interface_of_gpus(self):
-        from fatlink import _views
+        from fatlink import _arrays
         array = SimpleNamespace(__cuda_array_interface__={
             "shape": (4,), "typestr": "<f4", "data": (self.numbers.ctypes.data, False), "version": 3})
-        self.assert_error(fatlink.UsageError, _views.view, array, says="is not in memory of CUDA", code="freed-array")
+        self.assert_error(fatlink.UsageError, _arrays.view, array, says="is not in memory of CUDA", code="freed-array")
 
     def test_arrays_of_other_packages(self):
         """By __cuda_array_interface__ only, and by DLPack only."""

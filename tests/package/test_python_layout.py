@@ -164,7 +164,7 @@ class Module(PythonPackage):
                          "  hint:   install the wheel again, or name a build's lib/libfatlink.so in $FATLINK_LIBRARY\n")
 
     def test_the_shared_library_is_the_file_of_the_soname(self):
-        code = "from fatlink import _installation as i; print(i.shared_library())"
+        code = "from fatlink import _install as i; print(i.shared_library())"
         self.assertEqual(self.run_(sys.executable, "-c", code).stdout, f"{self.library}\n")
         self.env["FATLINK_LIBRARY"] = "/other/libfatlink.so"
         self.assertEqual(self.run_(sys.executable, "-c", code).stdout, "/other/libfatlink.so\n")

@@ -22,7 +22,7 @@ class Interface:
 
 class Interfaces(NumpyCase):
     def view(self, **changes):
-        from fatlink._views import view
+        from fatlink._arrays import view
         return view(Interface(**changes))
 
     def test_states_address_shape_type_and_gpu(self):
@@ -58,50 +58,50 @@ class Interfaces(NumpyCase):
 
     def test_of_the_gpu_that_the_driver_states_for_an_address(self):
         """For an object without __dlpack_device__; here it is not a driver that answers."""
-        from fatlink import _array_protocols
-        from fatlink._views import view
+        from fatlink import _arrays
+        from fatlink._arrays import view
 
         def get_device(address, ordinal, kind):
             ordinal._obj.value = address // 4096
         array = SimpleNamespace(**vars(Interface(data=(3 * 4096, False))))
-        with mock.patch.object(_array_protocols.c, "address_get_device", get_device):
+        with mock.patch.object(_arrays.c, "address_get_device", get_device):
             self.assertEqual(view(array).place, 3)
 
     def test_whose_address_is_not_of_cuda(self):
-        from fatlink import _array_protocols
-        from fatlink._views import view
+        from fatlink import _arrays
+        from fatlink._arrays import view
 
         def refuse(address, ordinal, kind):
             raise fatlink.UsageError("the address 0x1000 is not in memory of CUDA")
-        with mock.patch.object(_array_protocols.c, "address_get_device", refuse):
+        with mock.patch.object(_arrays.c, "address_get_device", refuse):
             self.assert_error(fatlink.UsageError, view, SimpleNamespace(**vars(Interface())), code="freed-array",
                               says=("has no memory of a GPU", "0x1000"), hint="still has it")
 
     def test_in_a_child_process_of_one_that_used_the_driver(self):
-        from fatlink import _array_protocols
-        from fatlink._views import view
+        from fatlink import _arrays
+        from fatlink._arrays import view
         for code, cls, says in (("CUDA_ERROR_NOT_INITIALIZED", fatlink.UnavailableError, "child process"),
                                 ("CUDA_ERROR_UNKNOWN", fatlink.DeviceError, "locating failed")):
             def fail(address, ordinal, kind):
                 raise fatlink.DeviceError("locating failed", code=code, hint="restart")
-            with mock.patch.object(_array_protocols.c, "address_get_device", fail):
+            with mock.patch.object(_arrays.c, "address_get_device", fail):
                 self.assert_error(cls, view, SimpleNamespace(**vars(Interface())), says=says)
 
     def test_of_machines_without_a_driver(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         if fatlink.gpu_count():
             self.skipTest("this machine has a GPU")
         self.assert_error(fatlink.UnavailableError, view, SimpleNamespace(**vars(Interface())), says="no CUDA driver", hint="cpu")
 
     def test_of_one_object_of_a_class(self):
         """The attribute of an object says nothing of others of its class."""
-        from fatlink._views import view
+        from fatlink._arrays import view
         array = SimpleNamespace(**vars(Interface()), __dlpack_device__=lambda: (2, 0))
         self.assertEqual(view(array).count, 8)
         self.assert_error(fatlink.UsageTypeError, view, SimpleNamespace(), says="SimpleNamespace is not an array")
 
     def test_makes_no_results(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         seen = view(Interface())
         self.assert_error(fatlink.UsageError, seen.kind.make, seen, (1,), seen.element, says="makes no arrays of", hint="out=")
 
@@ -110,11 +110,11 @@ class Streams(NumpyCase):
     """Which streams are waited for, before a call on `stream`."""
 
     def waits(self, array, stream):
-        from fatlink import _array_protocols, _devices
-        from fatlink._views import view
+        from fatlink import _arrays
+        from fatlink._arrays import view
         handles = []
-        for module, name, value in ((_devices, "device_at", lambda place: None), (_array_protocols.c, "synchronize",
-                                                                                  lambda device, handle: handles.append(handle))):
+        for module, name, value in ((_arrays, "device_at", lambda place: None),
+                                    (_arrays.c, "synchronize", lambda device, handle: handles.append(handle))):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, value)
         entry = view(array)
@@ -138,12 +138,12 @@ class Streams(NumpyCase):
         self.assertEqual((self.waits(array, 9), self.waits(array, 0), exports), ([0], [], [1, 1]))
 
     def test_of_several_frameworks_wait_for_each_other(self):
-        from fatlink import _calls
-        from fatlink._element_types import number_type
-        from fatlink._views import View
+        from fatlink import _plans
+        from fatlink._arrays import View
+        from fatlink._elements import number_type
         order = []
-        self.addCleanup(setattr, _calls.c, "synchronize", _calls.c.synchronize)
-        _calls.c.synchronize = lambda device, handle: order.append(("wait", handle))
+        self.addCleanup(setattr, _plans.c, "synchronize", _plans.c.synchronize)
+        _plans.c.synchronize = lambda device, handle: order.append(("wait", handle))
         prepared = SimpleNamespace(device=None, name="plan", run=lambda handle, *rest: order.append(("run", handle)))
 
         def run(*streams, stream=None):
@@ -151,7 +151,7 @@ class Streams(NumpyCase):
                                      wait_for=lambda view, handle: order.append(("export", handle))) for handle in streams]
             order.clear()
             views = [View(None, kind, 0, 0, (), number_type("float32"), 0) for kind in kinds]
-            _calls.run(prepared, ("in", "out"), views, stream)
+            _plans.run(prepared, ("in", "out"), views, stream)
             return list(order)
         self.assertEqual(run(5, 5), [("run", 5)])
         self.assertEqual(run(5, 6), [("wait", 6), ("run", 5), ("wait", 5)])
@@ -161,8 +161,8 @@ class Streams(NumpyCase):
     def test_results_are_made_in_the_stream_of_the_call(self):
         """Frameworks order the reuse of freed memory by the stream that is current when an array is made."""
         import contextlib
-        from fatlink._element_types import number_type
-        from fatlink._views import ArrayKind, View
+        from fatlink._arrays import ArrayKind, View
+        from fatlink._elements import number_type
         current = []
 
         class Kind(ArrayKind):
@@ -189,33 +189,33 @@ class Dlpack(NumpyCase):
         self.assert_error(fatlink.UsageError, fatlink.scan, numbers, out=OnlyDlpack(numbers.copy()), says="cannot be written")
 
     def test_of_a_gpu_states_address_shape_and_type(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         numbers = numpy.arange(12, dtype=numpy.int16).reshape(3, 4)
         seen = view(OnlyDlpack(numbers, (2, 3)))
         self.assertEqual((seen.address, seen.count, seen.shape, seen.element.name, seen.place),
                          (numbers.ctypes.data, 12, (3, 4), "int16", 3))
 
     def test_that_is_not_contiguous(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros((4, 4), numpy.float32).T, (2, 0)),
                           says="not contiguous")
 
     def test_without_memory(self):
-        from fatlink import _array_protocols
-        from fatlink._views import view
-        original = _array_protocols._tensor
-        self.addCleanup(setattr, _array_protocols, "_tensor", original)
+        from fatlink import _arrays
+        from fatlink._arrays import view
+        original = _arrays._tensor
+        self.addCleanup(setattr, _arrays, "_tensor", original)
 
         def freed_tensor(capsule):
-            tensor = _array_protocols._DLTensor.from_buffer_copy(original(capsule))
+            tensor = _arrays._DLTensor.from_buffer_copy(original(capsule))
             tensor.data, tensor.byte_offset = None, 64
             return tensor
-        _array_protocols._tensor = freed_tensor
+        _arrays._tensor = freed_tensor
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (2, 0)), says="has no memory", code="freed-array")
         self.assertEqual(view(OnlyDlpack(numpy.zeros(0), (2, 0))).count, 0)
 
     def test_that_the_producer_refuses(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
 
         class Refusing(OnlyDlpack):
             def __dlpack__(self, *, stream=None, **options):
@@ -229,7 +229,7 @@ class Dlpack(NumpyCase):
             self.assert_error(fatlink.UsageTypeError, view, array, says=says, hint="__dlpack_device__")
 
     def test_of_other_devices(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         interface_on_host = type("OnHost", (Interface,), {"__dlpack_device__": lambda self: (1, 0)})
         self.assert_error(fatlink.UsageError, view, interface_on_host(), says="states the host's memory", hint="CUDA device")
         self.assert_error(fatlink.UsageError, view, OnlyDlpack(numpy.zeros(4), (10, 0)), says="DLPack's type 10")
@@ -237,7 +237,7 @@ class Dlpack(NumpyCase):
 
 class Outputs(NumpyCase):
     def test_of_the_caller_are_marked_as_written(self):
-        from fatlink._array_kinds import NumpyArrays
+        from fatlink._arrays import NumpyArrays
         arrays = []
         self.addCleanup(setattr, NumpyArrays, "mark_written", NumpyArrays.mark_written)
         NumpyArrays.mark_written = lambda kind, array: arrays.append(array)
@@ -251,13 +251,13 @@ class Outputs(NumpyCase):
 
 class Numpy(NumpyCase):
     def test_is_not_copied(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         numbers = numpy.arange(10, dtype=numpy.float32)
         seen = view(numbers)
         self.assertEqual((seen.address, seen.place), (numbers.ctypes.data, -1))
 
     def test_structs_are_named_by_their_fields(self):
-        from fatlink._views import view
+        from fatlink._arrays import view
         aligned = numpy.zeros(1, numpy.dtype([("a", "i1"), ("b", "f8")], align=True))
         self.assertEqual(view(aligned).element.name, "{a: int8, b: float64}")
         packed = numpy.zeros(1, [("a", "i1"), ("b", "f8")])  # C++ has no such struct without attributes
@@ -266,13 +266,13 @@ class Numpy(NumpyCase):
 
 class Values(NumpyCase):
     def pack(self, value, type_name, scalar=None, size=None):
-        from fatlink._element_types import NUMBERS, pack
+        from fatlink._elements import NUMBERS, pack
         known = NUMBERS.get(type_name, (16, 0))
         return pack(value, SimpleNamespace(name="v", scalar=scalar or known[0], type_name=type_name,
                                            element_bytes=size or known[1]))
 
     def test_of_every_type_of_numbers_are_those_of_numpy(self):
-        from fatlink._element_types import NUMBERS
+        from fatlink._elements import NUMBERS
         for name in NUMBERS:
             if name != "bfloat16":
                 for value in (0, 1, 3, numpy.dtype(name).type(5)):

@@ -37,15 +37,15 @@ def letter(c_type):
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the headers")
 class Prototypes(PythonCase):
     def test_are_those_of_the_headers(self):
-        from fatlink import _c_interface
+        from fatlink import _ffi
         # A text in: `source` may hold NUL, and a text out is freed by its address.
         stated = {name: letter(result) + "".join(map(letter, types)) for name, (result, types) in declarations().items()}
         self.assertGreater(len(stated), 90)
         stated["text_free"] = "-p"
-        self.assertEqual(stated, _c_interface.PROTOTYPES)
+        self.assertEqual(stated, _ffi.PROTOTYPES)
 
     def test_are_bound_to_the_library(self):
-        from fatlink._c_interface import PROTOTYPES, c
+        from fatlink._ffi import PROTOTYPES, c
         for name in PROTOTYPES:
             self.assertIsNotNone(getattr(c, name))
         with self.assertRaises(AttributeError):
@@ -56,9 +56,9 @@ class Prototypes(PythonCase):
 @unittest.skipUnless(COMPILER, "no C compiler on this machine")
 class Structs(PythonCase):
     def test_have_the_sizes_and_offsets_of_the_headers(self):
-        from fatlink import _c_interface
-        structs = {struct.__name__: struct for struct in _c_interface.STRUCTS}
-        structs["fatlink_extent"] = _c_interface.Extent
+        from fatlink import _ffi
+        structs = {struct.__name__: struct for struct in _ffi.STRUCTS}
+        structs["fatlink_extent"] = _ffi.Extent
         lines = [f'printf("{name} %zu\\n", sizeof({name}));' for name in structs]
         lines += [f'printf("{name}.{field[0]} %zu %zu\\n", offsetof({name}, {field[0]}), sizeof(s_{name}.{field[0]}));'
                   for name, struct in structs.items() for field in self.fields(struct)]
@@ -78,12 +78,12 @@ class Structs(PythonCase):
         return struct._fields_
 
     def test_are_all_those_of_the_headers_with_all_their_members(self):
-        from fatlink import _c_interface
+        from fatlink import _ffi
         text = "".join(path.read_text() for path in (HEADERS / "fatlink" / "c").glob("*.h"))
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
         bodies = re.findall(r"^typedef struct fatlink_\w+ {(.*?)^} (fatlink_\w+);", text, re.MULTILINE | re.DOTALL)
         stated = {name: re.findall(r"(\w+)(?:\)\([^)]*\))?\s*;", body) for body, name in bodies}  # members, also of functions
-        own = {struct.__name__: [field[0] for field in struct._fields_] for struct in _c_interface.STRUCTS}
+        own = {struct.__name__: [field[0] for field in struct._fields_] for struct in _ffi.STRUCTS}
         self.assertEqual(stated, {**own, "fatlink_extent": ["x", "y", "z"]})
 
 

@@ -12,20 +12,20 @@ from python_case import NumpyCase, PythonCase, fatlink, numpy
 
 class Programs(PythonCase):
     def test_that_are_missing(self):
-        from fatlink import _installed
+        from fatlink import _install
         with mock.patch.dict(os.environ, PATH="/none"), mock.patch.object(os, "access", lambda path, mode: False):
-            self.assert_error(fatlink.UnavailableError, _installed.program, says="the program fatlink is not found",
+            self.assert_error(fatlink.UnavailableError, _install.find_program, says="the program fatlink is not found",
                               code="no-program", hint="PATH")
 
     def test_that_fail(self):
-        from fatlink import _installed
+        from fatlink import _install
         program = self.folder / "fatlink"
         for script, says, code in (("echo cause >&2; exit 1", "fatlink list failed: cause", "no-list"),
                                    ("echo '{}'", "fatlink list failed", "no-list"),
                                    ('echo \'{"error": {"message": "m", "code": "c", "hint": "h"}}\'', "m", "c")):
             program.write_text(f"#!/bin/sh\n{script}\n")
             program.chmod(0o755)
-            with mock.patch.object(_installed, "program", lambda: str(program)), self.assertRaises(fatlink.Error) as raised:
+            with mock.patch.object(_install, "find_program", lambda: str(program)), self.assertRaises(fatlink.Error) as raised:
                 fatlink.installed()
             self.assertIn(says, raised.exception.message)
             self.assertEqual(raised.exception.code, code)
@@ -33,9 +33,9 @@ class Programs(PythonCase):
 
 class Packages(PythonCase):
     def test_that_are_missing(self):
-        from fatlink import _array_kinds
+        from fatlink import _arrays
         with mock.patch.dict(sys.modules, numpy=None):
-            self.assert_error(fatlink.UnavailableError, _array_kinds.numpy_kind, says="NumPy is not installed", code="no-numpy",
+            self.assert_error(fatlink.UnavailableError, _arrays.numpy_kind, says="NumPy is not installed", code="no-numpy",
                               hint="pip install numpy")
 
 
@@ -49,31 +49,31 @@ class Settings(PythonCase):
 
 class Arrays(NumpyCase):
     def test_of_types_that_a_framework_lacks(self):
-        from fatlink import _array_kinds
-        from fatlink._element_types import number_type
-        with mock.patch.object(_array_kinds, "imported", lambda name: None):
-            self.assert_error(fatlink.UsageError, _array_kinds.dtype_of, number_type("bfloat16"), says="NumPy has no bfloat16",
+        from fatlink import _arrays
+        from fatlink._elements import number_type
+        with mock.patch.object(_arrays, "imported", lambda name: None):
+            self.assert_error(fatlink.UsageError, _arrays.dtype_of, number_type("bfloat16"), says="NumPy has no bfloat16",
                               hint="ml_dtypes")
         kind = SimpleNamespace(torch=SimpleNamespace())
-        self.assert_error(fatlink.UsageError, _array_kinds.TorchArrays._dtype, kind, number_type("uint64"),
+        self.assert_error(fatlink.UsageError, _arrays.TorchArrays._dtype, kind, number_type("uint64"),
                           says="PyTorch has no elements of type uint64", hint="out=")
 
     def test_that_do_not_state_their_gpu(self):
-        from fatlink import _array_protocols
+        from fatlink import _arrays
         array = SimpleNamespace(__cuda_array_interface__={"shape": (0,), "typestr": "<f4", "data": (0, False)})
-        with mock.patch.object(_array_protocols.c, "gpu_count", lambda: 2):
+        with mock.patch.object(_arrays.c, "gpu_count", lambda: 2):
             self.assert_error(fatlink.UsageError, fatlink.reduce, array, says="is empty and does not state on which of the GPUs",
                               code="several-devices", hint="__dlpack_device__")
 
     def test_of_a_plan_without_any(self):
         plan = fatlink.load("reduce_4", "add_float", device="cpu")
-        from fatlink import _calls
-        self.assert_error(fatlink.UsageError, _calls.run, plan.on("cpu"), (), [], says="plan reduce_4 was given no array",
+        from fatlink import _plans
+        self.assert_error(fatlink.UsageError, _plans.run, plan.on("cpu"), (), [], says="plan reduce_4 was given no array",
                           hint="inputs")
 
     def test_of_structs_that_are_not_known(self):
         from fatlink._plans import element_for_output
-        from fatlink._views import view
+        from fatlink._arrays import view
         argument = SimpleNamespace(name="out", element=None, type_name="pair", element_bytes=8, scalar=16)
         self.assert_error(fatlink.UsageError, element_for_output, argument, view(numpy.zeros(1, numpy.float32)),
                           says="out has elements of pair, for which fatlink knows no dtype", hint="out=")
@@ -81,8 +81,8 @@ class Arrays(NumpyCase):
 
 class Scratch(NumpyCase):
     def scratch(self, array):
-        from fatlink import _calls
-        return _calls._scratch(array, 0)
+        from fatlink import _plans
+        return _plans._scratch(array, 0)
 
     def test_on_another_device(self):
         self.assert_error(fatlink.UsageError, self.scratch, OnlyDlpack(numpy.zeros(4), (2, 1)),

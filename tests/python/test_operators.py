@@ -29,7 +29,7 @@ class Names(OperatorCase):
         self.assertEqual(fatlink.reduce(self.numbers, "max_float"), 8)
 
     def test_of_a_family_is_the_installed_operator_of_the_type(self):
-        from fatlink._element_types import number_type
+        from fatlink._elements import number_type
         from fatlink._operators import candidates
         for name, element, expected in (("add", "float32", "add_float"), ("add", "float64", "add_double"),
                                         ("add", "int32", "add_int32"), ("max", "float16", "max_float16")):
@@ -97,26 +97,26 @@ class Kept(OperatorCase):
     """Linked operators are kept up to a number of bytes."""
 
     def test_those_of_ptx_links_are_counted(self):
-        from fatlink import _algorithm_cache as cache
+        from fatlink import _algorithms
         for mode in ("ptx", "lto"):
             fatlink.reduce(self.numbers, "FATLINK_COMBINE(float, a, b) { return a + b; }", init=0, mode=mode)
-            self.assertGreater(list(cache._bound.values())[-1].bytes, 1000, mode)
+            self.assertGreater(list(_algorithms._bound.values())[-1].bytes, 1000, mode)
 
     def test_those_that_are_used_stay(self):
         from unittest import mock
 
-        from fatlink import _algorithm_cache as cache
-        with mock.patch.object(cache, "_bound", {}), mock.patch.object(cache, "_LIMIT", 1):
+        from fatlink import _algorithms
+        with mock.patch.object(_algorithms, "_bound", {}), mock.patch.object(_algorithms, "_LIMIT", 1):
             fatlink.reduce(self.numbers)
-            size = next(iter(cache._bound.values())).bytes
+            size = next(iter(_algorithms._bound.values())).bytes
             self.assertGreater(size, 1000)
-            cache._LIMIT = 3 * size
+            _algorithms._LIMIT = 3 * size
             for number in range(6):
                 fatlink.reduce(self.numbers)
                 fatlink.reduce(self.numbers, f"FATLINK_COMBINE(float, a, b) {{ return a + b + 0 * {number}; }}", init=0)
-            self.assertLessEqual(sum(entry.bytes for entry in cache._bound.values()), 3 * size)
-            self.assertGreaterEqual(len(cache._bound), 2)
-            self.assertIn("add", [key[1] for key in cache._bound])
+            self.assertLessEqual(sum(entry.bytes for entry in _algorithms._bound.values()), 3 * size)
+            self.assertGreaterEqual(len(_algorithms._bound), 2)
+            self.assertIn("add", [key[1] for key in _algorithms._bound])
 
 
 class Structs(OperatorCase):
@@ -305,7 +305,7 @@ class Sources(OperatorCase):
 
     def assert_families_compile(self, only=None):
         """For bfloat16 and half; `only` are the names of families to compile."""
-        from fatlink._element_types import number_type
+        from fatlink._elements import number_type
         from fatlink._operators import _EXPRESSIONS, contract_for, source_of
         for base, names in _EXPRESSIONS.items():
             for name in names:
@@ -328,13 +328,13 @@ class KeysOfFunctions(PythonCase):
     """Functions with equal keys share a compiled operator."""
 
     def keys(self, *functions):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         keys = [key_of(function) for function in functions]
         return len({hash(key) for key in keys}), len(set(keys))
 
     def assert_changes(self, source, *values):
         """A function has another key after each change of the global K, and the first one again after the changes."""
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         function = self.define(source, K=values[0])
         keys = []
         for value in (*values, values[0]):
@@ -379,7 +379,7 @@ class KeysOfFunctions(PythonCase):
     def test_see_changes_within_an_array(self):
         if numpy is None:
             self.skipTest("NumPy is not installed for this Python")
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         table = numpy.zeros(3, numpy.float32)
         functions = [lambda v: v * table[0], lambda v, k=table: v * k[0], self.define("function = lambda v: v * K[0]", K=table)]
         keys = [key_of(function) for function in functions]
@@ -390,7 +390,7 @@ class KeysOfFunctions(PythonCase):
     def test_refuse_large_arrays(self):
         if numpy is None:
             self.skipTest("NumPy is not installed for this Python")
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         for source, extent in (("K[0]", 16385), ("K[0] * L[0]", 8193)):
             arrays = {"K": numpy.zeros(extent, "f4"), "L": numpy.zeros(extent, "f4")}
             function = self.define(f"function = lambda v: v * {source}", **arrays)
@@ -398,7 +398,7 @@ class KeysOfFunctions(PythonCase):
         key_of(self.define("function = lambda v: v.K * L[0]", **arrays))  # K is no global in it
 
     def test_refuse_values_that_are_nested_too_deeply(self):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         value = ()
         for _ in range(100000):
             value = (value,)
@@ -422,7 +422,7 @@ class KeysOfFunctions(PythonCase):
             def __cuda_array_interface__(self):
                 return {"shape": (3,), "typestr": "<f4", "data": (self.address, False), "version": 3}
 
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         array = DeviceArray()
         function = self.define("function = lambda v: v * K[0]", K=array)
         key = key_of(function)
@@ -435,7 +435,7 @@ class KeysOfFunctions(PythonCase):
         self.assertEqual(self.keys(self.define(source % True), self.define(source % False))[1], 2)
 
     def test_of_operators_that_numba_decorated_see_their_globals(self):
-        from fatlink._operator_keys import key_of
+        from fatlink._operators import key_of
         namespace = {"K": 2}
         exec("class function: py_func = lambda v: v * K", namespace)
         key = key_of(namespace["function"])
@@ -526,9 +526,9 @@ class PythonFunctions(OperatorCase):
             self.assertEqual(fatlink.reduce(self.numbers, lambda a, b: a + b, init=0, mode=mode), self.numbers.sum())
 
     def test_are_inlined(self):
-        from fatlink import _algorithm_cache
+        from fatlink import _algorithms
         fatlink.reduce(self.numbers, lambda a, b: a + b - 0, init=0)
-        image = list(_algorithm_cache._bound.values())[-1].prepared.image
+        image = list(_algorithms._bound.values())[-1].prepared.image
         self.assertNotIn(b"fatlink_python_operator", bytes(image))
 
     def test_of_every_hook(self):
@@ -637,7 +637,7 @@ class PythonFunctions(OperatorCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, lambda a, b: a, says="both hooks")
 
     def test_are_compiled_once(self):
-        from fatlink._algorithm_cache import _bound
+        from fatlink._algorithms import _bound
         counts = set()
         for _ in range(3):
             fatlink.reduce(self.numbers, lambda a, b: a + b + 0, init=0)

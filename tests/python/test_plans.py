@@ -127,9 +127,9 @@ class Live(PlanCase):
         """The swap links once, in its own mode; no second plan is prepared."""
         plan = fatlink.LivePlan("cpu", mode="lto")
         prepared = []
-        original = fatlink._c_interface.c.plan_prepare
-        self.addCleanup(setattr, fatlink._c_interface.c, "plan_prepare", original)
-        fatlink._c_interface.c.plan_prepare = lambda *arguments: prepared.append(1) or original(*arguments)
+        original = fatlink._ffi.c.plan_prepare
+        self.addCleanup(setattr, fatlink._ffi.c, "plan_prepare", original)
+        fatlink._ffi.c.plan_prepare = lambda *arguments: prepared.append(1) or original(*arguments)
         plan.swap("reduce_4", "max_float")
         self.assertEqual((prepared, plan.run(in_=self.numbers)[0]), ([], 16))
 

@@ -45,11 +45,11 @@ class Threads(NumpyCase):
     def test_release_the_gil(self):
         """ctypes keeps it only in functions of ctypes.PyDLL; the one that reads Python's objects releases it itself."""
         from ctypes import pythonapi
-        from fatlink import _c_interface
-        keeps_gil = pythonapi.PyObject_Hash._flags_ & ~_c_interface.c.version._flags_
+        from fatlink import _ffi
+        keeps_gil = pythonapi.PyObject_Hash._flags_ & ~_ffi.c.version._flags_
         self.assertTrue(keeps_gil)
-        for name in _c_interface.PROTOTYPES:
-            self.assertEqual(bool(getattr(_c_interface.c, name)._flags_ & keeps_gil), name == "plan_run_objects", name)
+        for name in _ffi.PROTOTYPES:
+            self.assertEqual(bool(getattr(_ffi.c, name)._flags_ & keeps_gil), name == "plan_run_objects", name)
 
 
 class Forks(NumpyCase):
@@ -138,8 +138,8 @@ class Forks(NumpyCase):
         assert fatlink.link(["reduce_4", "max_float"], target="sm_90", mode="ptx", emit="ptx-set").kind == "ptx-set"
 
     def test_while_another_thread_opens_the_library(self):
-        from fatlink import _c_interface
-        functions = _c_interface._Functions()
+        from fatlink import _ffi
+        functions = _ffi._Functions()
         is_held, is_done = threading.Event(), threading.Event()
 
         def hold():
@@ -172,12 +172,12 @@ class Forks(NumpyCase):
 
     def test_refuse_gpus_that_were_opened_before(self):
         """Without a GPU: an object as one of a GPU."""
-        from fatlink import _forks
+        from fatlink._ffi import disable_after_fork
 
         device = fatlink.open_device("cpu")
         plan = fatlink.load("reduce_4", "add_float", device=device)
-        _forks.register(device)
-        _forks.register(plan.on(device))
+        disable_after_fork(device)
+        disable_after_fork(plan.on(device))
 
         def use():
             for call in (device.synchronize, lambda: plan.image, lambda: plan.extents("out", n=5), lambda: plan.scratch_bytes(n=5),
@@ -193,17 +193,17 @@ class Forks(NumpyCase):
 
     def test_forget_the_algorithms_of_gpus(self):
         """Without a GPU: an entry as one of a GPU."""
-        from fatlink import _algorithm_cache
+        from fatlink import _algorithms
 
         fatlink.reduce(self.numbers)
-        key = next(reversed(_algorithm_cache._bound))
+        key = next(reversed(_algorithms._bound))
         entry = mock.Mock()
         entry.prepared.device.is_gpu = True
-        with mock.patch.dict(_algorithm_cache._bound, {"gpu": entry}):
+        with mock.patch.dict(_algorithms._bound, {"gpu": entry}):
             def use():
-                assert key in _algorithm_cache._bound and "gpu" not in _algorithm_cache._bound
+                assert key in _algorithms._bound and "gpu" not in _algorithms._bound
             self.run_in_child(use)
-            self.assertIn("gpu", _algorithm_cache._bound)
+            self.assertIn("gpu", _algorithms._bound)
 
     def test_pool_of_multiprocessing(self):
         with multiprocessing.get_context("fork").Pool(2) as pool:

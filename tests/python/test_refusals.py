@@ -117,12 +117,12 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, stream=1, says="a stream was given")
 
     def test_with_something_else_than_a_stream(self):
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         self.assert_error(fatlink.UsageTypeError, stream_handle, "s", says="stream is 's'", hint="__cuda_stream__")
 
     def test_of_streams_in_every_form(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         of_cupy = type("ExternalStream", (), {"__module__": "cupy.cuda.stream", "ptr": 7, "device_id": -1})
         for stream in (7, SimpleNamespace(cuda_stream=7, device_index=0), of_cupy(),
                        SimpleNamespace(__cuda_stream__=lambda: (0, 7)), SimpleNamespace(__cuda_stream__=(0, 7))):
@@ -130,7 +130,7 @@ class Calls(NumpyCase):
 
     def test_of_objects_that_are_no_streams(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         event = type("Event", (), {"__module__": "cupy.cuda.stream", "ptr": 7})
         for stream in (True, -5, 2**64, SimpleNamespace(ptr=7), event(), SimpleNamespace(__cuda_stream__=(1, 7)),
                        SimpleNamespace(cuda_stream=True)):
@@ -138,7 +138,7 @@ class Calls(NumpyCase):
 
     def test_of_streams_of_another_gpu(self):
         from types import SimpleNamespace
-        from fatlink._views import stream_handle
+        from fatlink._devices import stream_handle
         for name in ("device_index", "device_id"):
             stream = SimpleNamespace(cuda_stream=7, **{name: 1})
             self.assertEqual(stream_handle(stream, 1), 7)
@@ -150,21 +150,21 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, device="tpu", says="tpu")
 
     def test_on_a_gpu_with_arrays_of_the_host(self):
-        from fatlink import _calls
+        from fatlink import _plans
 
         class Gpu(fatlink.Device):
             __slots__ = ()
 
             def __init__(self):
                 self._as_parameter_, self.is_gpu, self.ordinal = None, True, 0
-        error = self.assert_error(fatlink.UsageError, _calls.device_for, -1, Gpu(), says="the host's memory, and gpu:0 uses",
+        error = self.assert_error(fatlink.UsageError, _plans.device_for, -1, Gpu(), says="the host's memory, and gpu:0 uses",
                                   code="wrong-device", hint="cupy.asarray")
         self.assertNotIn("x.cpu", error.hint)
 
     def test_with_arrays_of_several_devices(self):
-        from fatlink import _views
-        views = {name: _views.View(None, None, 0, 0, (), None, place) for name, place in (("in", 0), ("out", 1))}
-        self.assert_error(fatlink.UsageError, _views.require_one_place, views, says="in is in the memory of gpu:0, out in the",
+        from fatlink import _arrays
+        views = {name: _arrays.View(None, None, 0, 0, (), None, place) for name, place in (("in", 0), ("out", 1))}
+        self.assert_error(fatlink.UsageError, _arrays.require_one_place, views, says="in is in the memory of gpu:0, out in the",
                           code="several-devices", hint="one device")
 
     def test_with_an_initial_value_that_is_no_number(self):
@@ -216,22 +216,22 @@ class Numbers(PythonCase):
         self.assert_error(fatlink.UsageTypeError, device.trim_memory_pool, "all", says="keep is 'all'")
 
     def test_of_settings_change_nothing(self):
-        from fatlink import _settings
-        before = dict(_settings._values)
+        from fatlink import _linking
+        before = dict(_linking._settings)
         for name, value in (("link_time_limit_ms", -1), ("link_time_limit_ms", "x"), ("cache_folder_limit", 2**64),
                             ("cache", "no"), ("nvrtc", 3)):
             self.assert_error(fatlink.UsageError, fatlink.configure, in_process=True, **{name: value}, says=name)
-        self.assertEqual(_settings._values, before)
+        self.assertEqual(_linking._settings, before)
 
 
 class Settings(NumpyCase):
     def test_hold_for_the_next_call(self):
-        from fatlink import _algorithm_cache
+        from fatlink import _algorithms
         numbers = numpy.arange(100, dtype=numpy.float32)
         fatlink.reduce(numbers)
-        self.assertTrue(_algorithm_cache._bound)
+        self.assertTrue(_algorithms._bound)
         fatlink.configure(link_time_limit_ms=0)
-        self.assertFalse(_algorithm_cache._bound)
+        self.assertFalse(_algorithms._bound)
         self.assertEqual(fatlink.reduce(numbers), 4950)
 
 
@@ -273,7 +273,7 @@ class Errors(PythonCase):
         self.assertTrue(all("kind" in vars(cls) for cls in CLASSES.values()))
 
     def test_of_missing_memory(self):
-        from fatlink._c_interface import c, output, raise_error
+        from fatlink._ffi import c, output, raise_error
         size = 1 << 62
 
         def allocate():

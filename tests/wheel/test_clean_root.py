@@ -67,7 +67,7 @@ class Wheel(CleanRoot):
         self.root.done("/root/v/bin/python", "-c", "import fatlink, numpy")
 
     def test_python_opens_the_library(self):
-        code = "import ctypes; from fatlink import _installation as i; ctypes.CDLL(i.shared_library())"
+        code = "import ctypes; from fatlink import _install as i; ctypes.CDLL(i.shared_library())"
         self.root.done("/root/v/bin/python", "-c", code)
 
     def test_python_reduces_on_the_reference_device(self):

@@ -9,8 +9,7 @@ import sys
 import fatlink
 
 # Methods and properties for other modules of the package, which have no underscore.
-INTERNAL = {"Device.fail_after_fork", "Device.require_usable", "LiveKernel.fail_after_fork", "LiveModule.fail_after_fork",
-            "LivePlan.fail_after_fork", "Plan.on", "PlanArgument.element"}
+INTERNAL = {"Plan.on", "PlanArgument.element"}
 PUBLIC_BASES = {"PlanImage": "Image"}  # what is shown of private classes
 SPECIAL = {"__bytes__": "bytes({})"}
 

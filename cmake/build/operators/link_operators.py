@@ -80,11 +80,11 @@ class Recorder:
     def __init__(self, package):
         sys.path.insert(0, str(package.parent))
         import fatlink
-        from fatlink import _algorithm_cache, _element_types, _operators
-        self.fatlink, self.cache, self.operators, self.number_type = fatlink, _algorithm_cache, _operators, _element_types.number_type
+        from fatlink import _algorithms, _elements, _operators
+        self.fatlink, self.algorithms, self.operators, self.number_type = fatlink, _algorithms, _operators, _elements.number_type
         self.sources = []  # (Input, Source)
-        _operators.compile = _algorithm_cache.compile = self.compile
-        _algorithm_cache.Prepared = self.prepare
+        _operators.compile = _algorithms.compile = self.compile
+        _algorithms.Prepared = self.prepare
 
     def compile(self, text, *, contract, name):
         result = self.fatlink.compile(text, contract=contract, name=name)
@@ -110,7 +110,7 @@ class Recorder:
         names = ("in",) if len(elements) == 1 else tuple(f"in{index + 1}" for index in range(len(elements)))
         sources = [types.SimpleNamespace(element=element) for element in types_of]
         try:
-            self.cache._try_sizes(algorithm, base, op, names, sources, None, "lto", result, None)
+            self.algorithms._try_sizes(algorithm, base, op, names, sources, None, "lto", result, None)
         except Found as found:
             return found
         raise AssertionError(f"{text_of(call)}: nothing was prepared")

@@ -9,32 +9,27 @@
 
 Arrays are those of PyTorch, CuPy and JAX on GPUs, without copies and in the caller's current stream, and NumPy's on the
 reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
-from . import cache
+from . import _ffi, cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
                           transform_reduce, transform_select)
-from ._compiling import compile
 from ._devices import Device, open_device
 from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, Finding, LinkError, OutOfMemoryError,
                       RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file
-from ._installed import installed
-from ._linking import Hook, Image, check, link
+from ._install import installed
+from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
-from ._plans import Plan, load
-from ._prepared import PlanArgument
-from ._settings import configure
+from ._plans import Plan, PlanArgument, load
 
 
 def version() -> str:
     """The version of the shared library: "0.1.0"."""
-    from ._c_interface import c, text
-    return text(c.version())
+    return _ffi.text(_ffi.c.version())
 
 
 def gpu_count() -> int:
     """How many GPUs the driver reports; 0 without a driver."""
-    from ._c_interface import c
-    return c.gpu_count()
+    return _ffi.c.gpu_count()
 
 
 def __getattr__(name):

@@ -10,12 +10,12 @@
 import os
 import sys
 
-from . import _installation
+from . import _install
 
 _FOLDERS = {
-    "--cmake-dir": _installation.cmake_folder,
-    "--include-dir": _installation.include_folder,
-    "--prefix": _installation.prefix,
+    "--cmake-dir": _install.cmake_folder,
+    "--include-dir": _install.include_folder,
+    "--prefix": _install.prefix,
 }
 _HELP = """
 Folders of this installation, each printed by its option:
@@ -36,7 +36,7 @@ def main() -> int:
             return _USAGE
         print(_FOLDERS[arguments[0]]())
         return 0
-    program = _installation.program()
+    program = _install.program()
     if arguments in (["--help"], ["-h"]) and os.access(program, os.X_OK):
         status = os.spawnv(os.P_WAIT, program, ["fatlink", *arguments])
         print(_HELP, end="")

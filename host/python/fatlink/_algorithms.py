@@ -3,17 +3,26 @@
 
 A call runs in the caller's current stream, or in `stream`. On GPUs it returns before the work has finished, as operations of
 PyTorch and CuPy do; select, partition and transform_select wait for the number of results. On NumPy arrays and CPU tensors the
-reference device runs it, and it has finished."""
+reference device runs it, and it has finished.
+
+The prepared libraries are kept by algorithm, operator, element types, device and link mode. Calls that are made again, with the
+operator and the types of an earlier one, on arrays of a class that has the C exchange API of DLPack 1.3 (PyTorch since 2.10), are
+one call of the C interface, which reads the arrays and runs the plan. What that refuses is done as a first call, which also says
+why it cannot be done."""
 from __future__ import annotations
 
-from . import _calls, _repeated
-from ._algorithm_cache import CONVERT_FIRST, find_algorithm, result_type
-from ._arguments import shown
-from ._element_types import number_type
-from ._errors import UsageError, UsageTypeError
-from ._operators import conversion_source, is_sum
-from ._plans import view_of
-from ._views import HOST, View
+import ctypes
+import sys
+
+from ._arguments import attribute, shown
+from ._arrays import View, exchanges, require_one_place
+from ._devices import HOST, as_device
+from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_library, warn_of_names
+from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
+from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
+from ._linking import after_configure, compile, mode_number
+from ._operators import candidates, conversion_source, is_source, is_sum, key_of, not_an_operator, what_exists
+from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
@@ -42,7 +51,7 @@ def _output(call, name, given, shape, like, stream):
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
     array_view = view_of(given, name)
-    _calls.require_output(name, array_view, lambda other: call.accepts(name, other), shape)
+    require_output(name, array_view, lambda other: call.accepts(name, other), shape)
     return array_view
 
 
@@ -63,7 +72,7 @@ def _single_output(call, given, model, stream):
 def _state(call, array, name="state"):
     """The view of a state, whose type is checked where the operator's file states it."""
     if array is None:
-        return _calls.ABSENT
+        return ABSENT
     state = view_of(array, name)
     if call.prepared.state_type is not None:
         call.prepared.state_type.check(name, state)
@@ -90,7 +99,7 @@ def _converted(source, element, stream, device, mode):
     """The numbers of an array as another type: a View of a new array."""
     call = find_algorithm("map1", "map1", conversion_source("map1", source.element, element), (source,), device, mode, element)
     result = source.kind.make(source, source.shape, element, stream)
-    _calls.run(call.prepared, _MAPS[1][1], (result, source, _calls.ABSENT), stream)
+    run(call.prepared, _MAPS[1][1], (result, source, ABSENT), stream)
     return result
 
 
@@ -103,7 +112,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
             PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
     init    a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out     an array of the shape () or (1,) for the result"""
-    again = _repeated.find("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
+    again = _find_repeated("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = given = view_of(x, "x")
@@ -114,7 +123,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
         call = find_algorithm("reduce", "combine", op, (source,), device, mode)
     result = _single_output(call, out, source, stream)
     names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
-    _calls.run(call.prepared, names, entries, stream)
+    run(call.prepared, names, entries, stream)
     if again is not None and source is given:
         again.learn(call.prepared, names, entries, (source,), result)
     return source.kind.result(result.array) if out is None else out
@@ -128,7 +137,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     source = view_of(x, "x")
     call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
     result = _single_output(call, out, source, stream)
-    _calls.run(call.prepared, ("in", "out", "init", "state"),
+    run(call.prepared, ("in", "out", "init", "state"),
                (source, result, call.initial(init), _state(call, state)), stream)
     return source.kind.result(result.array) if out is None else out
 
@@ -147,50 +156,45 @@ def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, dtype: A
         source = _converted(source, element, stream, device, mode)
     call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
-    _calls.run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
+    run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
 
 
-def _for_scan(source, op, dtype, out, stream, device, mode):
-    """The array in the type in which it is scanned, and whether it is a new one, which may be the result's too."""
+def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
+    """The result of a scan. `again`: the call to be repeated. `init`: of an exclusive scan."""
+    source = view_of(x, "x")
+    _require_one_dimension(source, name)
     element = _accumulator(source, op, dtype, out)
-    return (source, False) if element is None else (_converted(source, element, stream, device, mode), True)
+    if element is not None:
+        source = _converted(source, element, stream, device, mode)
+    call = find_algorithm(name, "combine", op, (source,), device, mode)
+    is_in_place = element is not None and out is None
+    result = source if is_in_place else _output(call, "out", out, source.shape, source, stream)
+    names = ("in", "out", "init")[:2 + len(init)]
+    entries = (source, result, *[call.initial(value, source.element) for value in init])
+    run(call.prepared, names, entries, stream)
+    if again is not None and element is None:
+        again.learn(call.prepared, names, entries, (source,), result)
+    return result.array
 
 
 def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None = None, stream: Any = None,
          device: Where = None, mode: Mode = "lto") -> Array:
     """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`. `dtype`: as of reduce; elements of another type are
     converted in a pass before."""
-    again = _repeated.find("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
+    again = _find_repeated("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
-    source = view_of(x, "x")
-    _require_one_dimension(source, "scan")
-    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
-    call = find_algorithm("scan", "combine", op, (source,), device, mode)
-    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out"), (source, result), stream)
-    if again is not None and not is_new:
-        again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
-    return result.array
+    return _scan("scan", again, x, op, dtype, out, stream, device, mode)
 
 
 def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
                    stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`. `dtype`: as of scan."""
-    again = _repeated.find("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
+    again = _find_repeated("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
-    source = view_of(x, "x")
-    _require_one_dimension(source, "exclusive_scan")
-    source, is_new = _for_scan(source, op, dtype, out, stream, device, mode)
-    call = find_algorithm("exclusive_scan", "combine", op, (source,), device, mode)
-    result = source if is_new and out is None else _output(call, "out", out, source.shape, source, stream)
-    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
-    _calls.run(call.prepared, names, entries, stream)
-    if again is not None and not is_new:
-        again.learn(call.prepared, names, entries, (source,), result)
-    return result.array
+    return _scan("exclusive_scan", again, x, op, dtype, out, stream, device, mode, init)
 
 
 # map: by the number of arrays: the library, and the names of its arguments.
@@ -210,7 +214,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
         raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
                              f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
     arrays = (x,) if y is None and z is None else (x, y) if z is None else (x, y, z)
-    again = _repeated.find("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
+    again = _find_repeated("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
     if again is not None and (done := again.run(arrays, out)) is not None:
         return done
     sources = (view_of(x, "x"),) if len(arrays) == 1 else _views_of_equal_shapes(x, y, z)
@@ -219,7 +223,7 @@ def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operato
     call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
     result = _output(call, "out", given or out, sources[0].shape, sources[0], stream)
     entries = (result, *sources, _state(call, state))
-    _calls.run(call.prepared, names, entries, stream)
+    run(call.prepared, names, entries, stream)
     if again is not None:
         again.learn(call.prepared, names, entries, sources, result)
     return result.array
@@ -242,10 +246,10 @@ def _counted(call, names, source, arrays, states, stream):
     kind = source.kind
     if kind.is_ordered and source.place != HOST:
         entries = [source, *arrays, None, *states]
-        return _calls.run_counted(call.prepared, names, entries, 1 + len(arrays), source, stream)
+        return run_counted(call.prepared, names, entries, 1 + len(arrays), source, stream)
     halves = kind.make(source, (2,), number_type("int32"), stream)  # of a uint64, which not every framework has
     counter = View(halves.array, kind, halves.address, 1, (1,), number_type("uint64"), source.place)
-    _calls.run(call.prepared, names, (source, *arrays, counter, *states), stream)
+    run(call.prepared, names, (source, *arrays, counter, *states), stream)
     if stream is None:
         numbers = halves.array.tolist()  # waits for the current stream
     else:
@@ -299,14 +303,14 @@ def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None,
 def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto") -> Array:
     """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
-    again = _repeated.find("sort", op, mode, device, (x,), out, 1) if stream is None else None
+    again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
     _require_one_dimension(source, "sort")
     call = find_algorithm("sort", "less", op, (source,), device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
-    _calls.run(call.prepared, ("in", "out"), (source, result), stream)
+    run(call.prepared, ("in", "out"), (source, result), stream)
     if again is not None:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
@@ -327,8 +331,8 @@ def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array 
         result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
         result_values = view_of(out_values, "out_values")
-        _calls.require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
-    _calls.run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
+        require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
+    run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
     return result.array, result_values.array
 
 
@@ -344,7 +348,399 @@ def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = 
         result = source.kind.make(source, (bins,), number_type(source.kind.index_type), stream)
     else:
         result = view_of(out, "out")
-        _calls.require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
-    _calls.run(call.prepared, ("in", "counts", "bins", "state"),
+        require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
+    run(call.prepared, ("in", "counts", "bins", "state"),
                (source, result, call.prepared.value("bins", bins), _state(call, state)), stream)
     return result.array
+
+
+# Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
+# the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_plans.py).
+_LIMIT = 8 << 20
+
+
+class _ConvertFirst:
+    """In place of a BoundAlgorithm: the operator combines elements of the type `dtype`, and cannot be linked with a conversion."""
+
+    bytes = 0
+    is_used = False
+    prepared = None
+
+
+CONVERT_FIRST = _ConvertFirst()
+_bound: dict = {}
+_gates: dict = {}  # of the calls that are being prepared
+_lock = make_lock()
+
+
+class BoundAlgorithm:
+    """A prepared library of an algorithm, with its operator."""
+
+    __slots__ = ("prepared", "operator", "identity", "elements", "bytes", "is_used")
+
+    def __init__(self, prepared, operator):
+        self.bytes = 0 if prepared.device.is_gpu else prepared.image_bytes
+        self.is_used = False  # since the last time that calls were dropped
+        self.prepared = prepared
+        self.operator = operator
+        self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
+            "init" in prepared.by_name) else None
+        self.elements = {argument.name: argument.element for argument in prepared.arguments}  # None of structs
+        if operator.result is not None and "out" in self.elements:
+            self._set_result(operator.result, prepared.by_name["out"])
+
+    def _set_result(self, element, argument):
+        """The type that `dtype` states: it tells apart only types that the plan describes alike, as bool and uint8."""
+        if not is_compatible(element, argument):
+            raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
+                                 hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
+                                      "functions only")
+        self.elements[argument.name] = element
+
+    def accepts(self, name, element):
+        """Whether arrays of this type may be given for an argument."""
+        return is_compatible(element, self.prepared.by_name[name])
+
+    def require_element(self, name, like):
+        """The struct type of an argument: that of the array `like`."""
+        return element_for_output(self.prepared.by_name[name], like)
+
+    def initial(self, value, element=None):
+        """The Value of `init`, where `element` is its type; None: the operator's identity."""
+        if value is not None:
+            return self.prepared.value("init", value, element and element.dtype)
+        if self.identity is None:
+            raise UsageError(f"the identity of {self.operator.name} is not known", input="init", code="no-identity",
+                             hint="pass init=, with which the result begins, and which it is of no elements")
+        return self.identity
+
+
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None):
+    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of an array
+    for results that may be of another struct than the sources."""
+    first = sources[0]
+    key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
+    if len(sources) > 1 or dtype is not None:
+        key = (*key, dtype, *[source.element for source in sources[1:]])
+    if out is not None:
+        key = (*key, out.element)
+    try:
+        entry = _bound.get(key)
+    except TypeError:
+        raise _unhashable(op, mode, device, dtype) from None
+    if entry is not None and (len(sources) == 1 or _are_together(sources)):
+        entry.is_used = True
+        return entry
+    return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element)
+
+
+def _unhashable(op, mode, device, dtype):
+    """The error of the argument that is neither a name nor an object."""
+    try:
+        hash(op)
+    except TypeError:
+        return not_an_operator(op)
+    mode_number(mode)
+    if device is not None:
+        as_device(device)
+    return _not_a_type(dtype)
+
+
+def _not_a_type(dtype):
+    return UsageTypeError(f"dtype is {shown(dtype)}", input="dtype", hint='pass the name of a number type: "float32"')
+
+
+def _are_together(sources):
+    place = sources[0].place
+    return all(source.place == place for source in sources)
+
+
+def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
+    names = ("in",) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
+    place = require_one_place(dict(zip("xyz", sources)))
+    target = device_for(place, device)
+    mode_number(mode)
+    with _lock:
+        gate = _gates.setdefault(key, make_lock())
+    try:
+        with gate:  # others link at the same time, the same call waits
+            entry = _bound.get(key)
+            if entry is None:
+                result = None if dtype is None else result_type(dtype)
+                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
+                _keep(key, entry)
+    finally:
+        _gates.pop(key, None)
+    return entry
+
+
+def _warn_of_names(operator, prepared, names, sources):
+    for name, array, source in zip(names, "xyz", sources):
+        type_name = prepared.by_name[name].type_name
+        if type_name.startswith("{") and source.element.name != type_name:
+            warn_of_names(array, source.element, operator.name, type_name)
+
+
+def _forget_gpus():
+    """In a child process: the next call for a GPU fails when it prepares its library, before it makes an array."""
+    for key in [key for key, entry in _bound.items() if entry.prepared is not None and entry.prepared.device.is_gpu]:
+        del _bound[key]
+
+
+after_configure.append(_bound.clear)  # the next calls link with the new settings
+after_fork.append(_forget_gpus)
+
+
+def _keep(key, algorithm):
+    with _lock:
+        size = sum(entry.bytes for entry in _bound.values()) + algorithm.bytes
+        for oldest in [kept for kept, entry in _bound.items() if entry.bytes] * 2:
+            if size <= _LIMIT:
+                break
+            entry = _bound.pop(oldest, None)
+            if entry is not None and entry.is_used:
+                entry.is_used = False
+                _bound[oldest] = entry  # a second chance
+            elif entry is not None:
+                size -= entry.bytes
+        _bound[key] = algorithm
+
+
+def result_type(dtype):
+    """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX."""
+    if dtype.__class__ is ElementType:
+        return dtype
+    name = dtype
+    if not isinstance(dtype, str):
+        names = (attribute(dtype, "name"), attribute(dtype, "__name__"), shown(dtype).removeprefix("torch."))
+        name = next(name for name in names if isinstance(name, str))
+    element = number_type(name)
+    if element is None:
+        raise _not_a_type(dtype)
+    return element
+
+
+def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
+    """The library for the size of the elements. Of load_combine it is that of the results, which the operator states."""
+    elements = [source.element for source in sources]
+    if base == "combine" and result is not None:
+        return _try_converted(algorithm, op, sources, device, mode, result)
+    if base.startswith("map"):
+        operators = candidates(op, base, elements, mode, result, out=out)
+        return _try_candidates(operators, algorithm, base, names, sources, device, mode)
+    sizes = [size_of_library(elements[0], algorithm)]
+    if base == "load_combine":
+        sizes += [size for size in SIZES if size not in sizes]
+    failure = None
+    while sizes:
+        size = sizes.pop(0)
+        try:
+            operators = candidates(op, base, elements, mode, result, size, out)
+            return _try_candidates(operators, f"{algorithm}_{size}", base, names, sources, device, mode)
+        except (RefusedError, CompileError) as cause:
+            failure = failure or cause
+            sizes = _remaining_sizes(sizes, cause, base)
+    raise failure
+
+
+def _try_converted(algorithm, op, sources, device, mode, result):
+    """The library whose `load` converts each element to the type `result`, in which the operator combines them; CONVERT_FIRST
+    where the operator is compiled already, for libraries without a `load`."""
+    contract = f"load_combine_{result.bytes}"
+    text = conversion_source("load_combine", sources[0].element, result)
+    operators = candidates(op, "combine", [result], mode, result, contract=contract)
+    for operator in operators:
+        operator.make = _with_conversion(operator.make, text, contract)
+    try:
+        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", ("in",), sources, device, mode)
+    except RefusedError as cause:
+        if cause.code != "contract-mismatch":
+            raise
+        return CONVERT_FIRST
+
+
+def _with_conversion(make, source, contract):
+    return lambda: [compile(source, contract=contract, name="convert.cu"), *make()]
+
+
+def _remaining_sizes(sizes, cause, base):
+    """The sizes that are still to be tried after an error that says that this one is wrong."""
+    if isinstance(cause, RefusedError):
+        return sizes if cause.code == "contract-mismatch" else []
+    _, _, size = cause.message.partition(f"use the contract {base}_")
+    digits = size[:len(size) - len(size.lstrip("0123456789"))]
+    return [int(digits)] if digits and int(digits) in sizes else []
+
+
+def _try_candidates(operators, library, base, names, sources, device, mode):
+    failure = None
+    for operator in operators:
+        try:
+            prepared = Prepared(device, library, operator.make(), mode)
+        except RefusedError as cause:
+            failure = failure or cause
+            if operator.is_guess:  # an installed name that is of another contract
+                continue
+            raise
+        mismatch = next((index for index, (name, source) in enumerate(zip(names, sources))
+                         if not is_compatible(source.element, prepared.by_name[name])), None)
+        if mismatch is None:
+            _warn_of_names(operator, prepared, names, sources)
+            return BoundAlgorithm(prepared, operator)
+        failure = UsageTypeError(
+            f"operator {operator.name} takes {prepared.by_name[names[mismatch]].type_name}, but {'xyz'[mismatch]} is an array "
+            f"of {sources[mismatch].element}", input=operator.name, code="wrong-operator",
+            hint=what_exists(base, sources[0].element))
+        if not operator.is_guess:
+            break
+    raise failure
+
+
+_repeated: dict = {}  # by Repeated.key
+
+
+class Repeated:
+    """A call of an algorithm, by its operator, link mode and device, and the types and the place of its arrays."""
+
+    __slots__ = ("key", "exchange", "settings", "run")
+
+    def __init__(self, key, exchange):
+        self.key = key
+        self.exchange = exchange
+        self.settings = _generation[0]
+        self.run = _not_made_yet
+
+    def learn(self, prepared, names, entries, arrays, result):
+        """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: that of the results."""
+        algorithm, op = self.key[:2]
+        if self.settings != _generation[0] or not op.isidentifier() and not is_source(op):  # a file may be replaced
+            return
+        for name, entry in zip(names, entries):
+            if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
+                return
+        slot = Slot(names, prepared._encoded)
+        for item, entry in zip(slot.items, entries):
+            if entry.__class__ is Value:
+                item.value = entry.address
+            elif entry.__class__ is not View:  # a state that is not given
+                item.count = 0
+        has_one_result = algorithm == "reduce" or tuple(result.shape) != tuple(arrays[0].shape)
+        self.run = _bind(_Calls(prepared, self.exchange, slot, [entry for entry in entries if entry.__class__ is Value]),
+                         [entries.index(array) for array in arrays], entries.index(result), has_one_result,
+                         _maker(arrays[0].array, has_one_result, result.array.dtype), result.kind.increment_version,
+                         any(entry.array.dtype.is_complex for entry in (*arrays, result)))
+        _repeated[self.key] = self
+
+
+class _Calls:
+    """The memory of calls of the C interface that name the same arguments: each is used by one thread at a time."""
+
+    def __init__(self, prepared, exchange, slot, values):
+        self.keeps = prepared, slot, values
+        self.names = {"plan": prepared.handle, "exchange": exchange, "arguments": slot.address, "count": len(slot.items)}
+        self.spare = []
+
+    def make(self):
+        """The objects of a call, and the address of its struct."""
+        objects = (ctypes.c_void_p * self.names["count"])()
+        struct = ObjectCall(**self.names, objects=ctypes.addressof(objects))
+        return objects, ctypes.addressof(struct), struct
+
+
+def _not_made_yet(arrays, out):
+    """Of a call that was not made yet."""
+
+
+def _is_special(array):
+    """Whether an array has what DLPack does not tell, or is a part of memory that was freed."""
+    return array.requires_grad or array.is_neg() or array.is_conj() or array.storage_offset() and not array.untyped_storage().nbytes()
+
+
+def _bind(calls, places, result_place, has_one_result, make, mark_written, may_be_conj):
+    """The function that makes a call again. What it uses are variables of its own, and the first array is not looked at in a loop,
+    because all of this takes time beside a launch. `places`: of the arrays among the arguments."""
+    place, *more = places
+    looks_at_all = more or may_be_conj
+    run_objects, spare = c.plan_run_objects, calls.spare
+
+    def run_again(arrays, out):
+        """Queues the call: `out`, or a new array of results. None: nothing was done."""
+        first = arrays[0]
+        try:
+            if first.requires_grad or first.is_neg() or first.storage_offset() and not first.untyped_storage().nbytes():
+                return None
+            if out is not None and (out.requires_grad or out.is_neg() or out.storage_offset() and not out.untyped_storage().nbytes()
+                                    or has_one_result and out.numel() != 1):
+                return None
+            if looks_at_all and any(_is_special(array) for array in (*arrays, first if out is None else out)):
+                return None
+        except RuntimeError:  # traced by vmap: it has no storage
+            return None
+        result = make(first) if out is None else out
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = calls.make()
+        objects, address, _ = memory
+        objects[place] = id(first)
+        if more:
+            for other_place, array in zip(more, arrays[1:]):
+                objects[other_place] = id(array)
+        objects[result_place] = id(result)
+        error = run_objects(address)
+        spare.append(memory)
+        if error is not None:
+            if c.error_get_kind(error) != _USAGE:
+                raise error_of(error)
+            c.error_free(error)
+            return None
+        if out is not None:
+            mark_written(out)
+        return result
+    return run_again
+
+
+def _maker(source, has_one_result, dtype):
+    """The function that makes an array for results from the first array of a call: of its shape, or without dimensions. PyTorch makes
+    one like another in half the time that it takes for one of a stated type and device."""
+    torch = sys.modules["torch"]
+    if has_one_result:
+        model = torch.empty((), dtype=dtype, device=source.device)
+        return lambda first: torch.empty_like(model)
+    if dtype is source.dtype:
+        return torch.empty_like
+    return lambda first: torch.empty_like(first, dtype=dtype)
+
+
+def _find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
+    """The call of this kind, which may not have been made yet; None where such calls cannot be repeated. `dimensions`: as of a
+    fatlink_array_exchange."""
+    first = arrays[0]
+    array_class = first.__class__
+    if array_class not in exchanges or out is not None and out.__class__ is not array_class:
+        return None
+    key = algorithm, op, mode, device, first.get_device(), first.dtype, None if out is None else out.dtype
+    if len(arrays) > 1:
+        if any(array.__class__ is not array_class for array in arrays):
+            return None
+        key = (*key, *[array.dtype for array in arrays[1:]])
+    try:
+        return _repeated[key]
+    except KeyError:
+        pass
+    except TypeError:  # an operator or mode that is no text
+        return None
+    return Repeated(key, exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
+
+
+_USAGE = 1  # a fatlink_error_kind
+_generation = [0]  # of the settings
+
+
+def _forget_repeated():
+    _generation[0] += 1
+    _repeated.clear()
+
+
+after_configure.append(_forget_repeated)  # the next calls link with the new settings
+after_fork.append(_repeated.clear)  # the way of the first call says why a GPU cannot be used

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a caller passes, as the C interface takes it. Whatever else an object raises, the caller gets fatlink's own errors."""
 import os
+import sys
 from ctypes import c_char_p
 
 from ._errors import Error, UsageError, UsageTypeError
@@ -102,13 +103,25 @@ def foreign(raised, array):
     if isinstance(raised, Error):
         return raised
     cls = type(array)
-    return UsageTypeError(f"{cls.__module__}.{cls.__qualname__} is not passed: {type(raised).__name__}: {_first_line(raised)}",
+    return UsageTypeError(f"{cls.__module__}.{cls.__qualname__} is not passed: {type(raised).__name__}: "
+                          f"{first_line(raised)[:200] or 'without a message'}",
                           hint="pass an array whose __dlpack__, __dlpack_device__ and __cuda_array_interface__ are as specified")
 
 
-def _first_line(raised):
+def first_line(raised) -> str:
+    """The first line of an exception's message that is not blank; empty where there is none."""
     try:
-        lines = str(raised).splitlines()
-    except Exception:
-        lines = []
-    return lines[0][:200] if lines else "without a message"
+        return next((line.strip() for line in str(raised).splitlines() if line.strip()), "")
+    except Exception:  # of the exception's own __str__
+        return ""
+
+
+def imported(name: str):
+    """A module that is imported already, otherwise None."""
+    return sys.modules.get(name)
+
+
+def is_of_numpy(value, name) -> bool:
+    """Whether a value is of the class `name` of NumPy, which is not imported for it."""
+    numpy = imported("numpy")
+    return numpy is not None and isinstance(value, getattr(numpy, name))

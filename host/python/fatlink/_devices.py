@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPUs and the reference device."""
+"""GPUs, their streams, and the reference device."""
 import ctypes
 
-from . import _forks
-from ._arguments import encode, flag, shown, unsigned
-from ._c_interface import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, raise_error, output, text
-from ._errors import UsageTypeError
-from ._views import HOST
+from ._arguments import attribute, encode, flag, shown, unsigned
+from ._errors import UsageError, UsageTypeError
+from ._ffi import DeviceInfo, DeviceOptions, Handle, MemoryPool, c, disable_after_fork, make_lock, output, raise_error, text
+
+HOST = -1  # the place of an array in the host's memory; that of another is the ordinal of its GPU
 
 
 class Device(Handle):
@@ -37,27 +37,16 @@ class Device(Handle):
         self.multiprocessors = info.multiprocessors
         self.max_shared_bytes_per_block = info.max_shared_bytes_per_block
         if self.is_gpu:
-            _forks.register(self)
+            disable_after_fork(self)
 
     @property
     def place(self) -> int:
         """Where its arrays are: the ordinal of a GPU, -1 for the host."""
         return self.ordinal if self.is_gpu else HOST
 
-    def fail_after_fork(self):
-        """Its handle is neither used nor freed any more."""
-        self._as_parameter_, self._keeps = None, (self._as_parameter_,)
-
-    def require_usable(self):
-        """Raises in a child process of one that opened the GPU."""
-        if self._as_parameter_ is None:
-            raise _forks.forked()
-        return self
-
     def synchronize(self, stream=0) -> None:
         """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
-        from ._views import stream_handle
-        raise_error(c.synchronize(self.require_usable(), stream_handle(stream, self.place)))
+        raise_error(c.synchronize(self._require_usable(), stream_handle(stream, self.place)))
 
     @property
     def memory_pool(self) -> dict:
@@ -65,16 +54,16 @@ class Device(Handle):
         stream has been synchronized; a 32nd of the GPU's memory at first), "reserved" (used or kept) and "used" (by calls that
         have not finished). The process has one pool for each GPU; the reference device has none: zeros."""
         pool = MemoryPool()
-        raise_error(c.device_get_memory_pool(self.require_usable(), ctypes.byref(pool)))
+        raise_error(c.device_get_memory_pool(self._require_usable(), ctypes.byref(pool)))
         return {"limit": pool.limit_bytes, "reserved": pool.reserved_bytes, "used": pool.used_bytes}
 
     def limit_memory_pool(self, size: int) -> None:
         """Sets what the pool keeps at most, in bytes. Memory above it that no call uses is given back."""
-        raise_error(c.device_limit_memory_pool(self.require_usable(), unsigned(size, "size")))
+        raise_error(c.device_limit_memory_pool(self._require_usable(), unsigned(size, "size")))
 
     def trim_memory_pool(self, keep: int = 0) -> None:
         """Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait for calls."""
-        raise_error(c.device_trim_memory_pool(self.require_usable(), unsigned(keep, "keep")))
+        raise_error(c.device_trim_memory_pool(self._require_usable(), unsigned(keep, "keep")))
 
     def __repr__(self) -> str:
         return f"<fatlink.Device {'gpu:' + str(self.ordinal) if self.is_gpu else 'cpu'}: {self.name}, {self.target}>"
@@ -94,7 +83,7 @@ def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitial
 
 
 _opened: dict = {}
-_lock = _forks.make_lock()
+_lock = make_lock()
 
 
 def opened(name: str) -> Device:
@@ -117,3 +106,36 @@ def as_device(device) -> Device:
     if isinstance(device, str):
         return opened(device)
     raise UsageTypeError(f"device is {shown(device)}", hint='pass "gpu", "gpu:1", "cpu", "cpu:sm_80" or a fatlink.Device')
+
+
+def place_name(place: int) -> str:
+    return "the host's memory" if place == HOST else f"the memory of gpu:{place}"
+
+
+def stream_handle(stream, place: int = HOST) -> int:
+    """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__, for work on a GPU."""
+    handle = _handle_of(stream)
+    if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64:
+        raise UsageTypeError(f"stream is {shown(stream)}", input="stream",
+                             hint="pass a stream of PyTorch or CuPy, an object with __cuda_stream__, or the CUstream as an integer")
+    ordinal = next((value for value in (attribute(stream, name) for name in ("device_index", "device_id"))
+                    if isinstance(value, int) and value >= 0), place)
+    if place not in (HOST, ordinal):
+        raise UsageError(f"the stream is of gpu:{ordinal}, the arrays are in {place_name(place)}", input="stream",
+                         code="several-devices", hint="pass a stream of the arrays' GPU")
+    return handle
+
+
+def _handle_of(stream):
+    if isinstance(stream, int):
+        return stream
+    try:
+        protocol = getattr(stream, "__cuda_stream__", None)
+        if protocol is not None:
+            version, handle = protocol() if callable(protocol) else protocol
+            return handle if version == 0 else None
+        cls = type(stream)
+        is_of_cupy = cls.__module__.partition(".")[0] == "cupy" and cls.__name__.endswith("Stream")
+        return getattr(stream, "ptr" if is_of_cupy else "cuda_stream", None)
+    except Exception:  # of the object's own attributes
+        return None

@@ -4,8 +4,8 @@ import ctypes
 import os
 
 from ._arguments import data_of, encode, path_of, shown
-from ._c_interface import Handle, c, raise_error, output, text
 from ._errors import FileError, UsageTypeError
+from ._ffi import Handle, c, output, raise_error, take_text, text
 
 
 class Input(Handle):
@@ -73,6 +73,11 @@ class Input(Handle):
         return f"<fatlink.Input {self.name}: {self.form}>"
 
 
+def stem(path: str) -> str:
+    """The name of a file without its folder and extension."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
 def as_input(value, what: str = "an input") -> Input:
     """An Input, or the one of a name or file."""
     if isinstance(value, Input):
@@ -104,10 +109,7 @@ def find_file(name: str) -> str:
     """The file that Input.find would read."""
     handle = output()
     raise_error(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
-    try:
-        return text(ctypes.string_at(handle.value))
-    finally:
-        c.text_free(handle)
+    return take_text(handle)
 
 
 def write_file(path, data: bytes) -> None:

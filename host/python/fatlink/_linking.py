@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks and links inputs."""
+"""Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM, without nvcc; checks inputs, and links them with nvJitLink. configure()
+has the settings of the linker, the compiler and the cache that all calls of this process share."""
 from __future__ import annotations
 
 import ctypes
+import os
+from collections.abc import Sequence
 
-from . import _settings
-from ._arguments import choice, encode, flag, shown, texts, unsigned
-from ._c_interface import (Handle, HookStruct, ImageInfo, LinkOptions, c, raise_error, output, read_findings, text)
+from ._arguments import choice, data_of, encode, flag, path_of, shown, texts, unsigned
 from ._devices import Device
-from ._errors import Finding, UsageError
-from ._inputs import as_inputs, handles, write_file
+from ._errors import FileError, Finding, UsageError, UsageTypeError
+from ._ffi import (CacheSettings, CompileOptions, CompilerSettings, Handle, HookStruct, ImageInfo, LinkerSettings, LinkOptions, c,
+                   make_lock, output, raise_error, read_findings, take_text, text)
+from ._inputs import Input, as_inputs, handles, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,21 +20,179 @@ if TYPE_CHECKING:
 else:  # typing.get_type_hints needs the name
     Any = object
 
-MODES = {"lto": 0, "ptx": 1, "sass": 2}
-_KINDS = {"cubin": 1, "ptx": 2, "ptx-set": 3, "ltoir": 4, "relocatable": 5}
-_FLAGS = ("allow_calls", "whole_archive", "require_inlined", "drop_unused_variables", "no_optimization", "line_info", "debug",
-          "latest_nvvm")
-_CHOICES = ("ftz", "prec_div", "prec_sqrt", "fma")
-_LISTS = {"kernels": "kernel_count", "variables": "variable_count", "ptxas": "ptxas_count"}
-_NUMBERS = ("max_registers", "threads")
+MODES = ("lto", "ptx", "sass")  # by fatlink_link_mode
+CACHE_OUTCOMES = ("off", "miss", "hit")  # by fatlink_cache_outcome
+_KINDS = (None, "cubin", "ptx", "ptx-set", "ltoir", "relocatable")  # by fatlink_image_kind
+
+
+class Cache(Handle):
+    __slots__ = ()
+    _free = "cache_free"
+
+
+class Linker(Handle):
+    __slots__ = ()
+    _free = "linker_free"
+
+
+class Compiler(Handle):
+    __slots__ = ()
+    _free = "compiler_free"
+
+
+_settings = {"in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
+             "compile_memory_limit_mib": 0, "nvjitlink": None, "nvrtc": None, "libnvvm": None, "cache": True,
+             "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0}
+_BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_limit_mib": 32, "cache_folder_limit": 64,
+         "cache_memory_limit": 64}
+_PATHS = ("nvjitlink", "nvrtc", "libnvvm", "cache_folder")
+_made: dict = {}
+after_configure: list = []  # functions that forget what was made with other settings
+_lock = make_lock()
+
+
+def configure(**settings) -> None:
+    """Sets how fatlink links and compiles from now on; what is not named stays as it is. Plans that exist are not changed.
+
+    in_process          nvJitLink runs in this process, which a damaged input can end; otherwise in a helper process
+    allow_unconfined    links and compiles also where the kernel refuses the helper's sandbox
+    nvjitlink, nvrtc, libnvvm   the shared library to use, and no other
+    link_time_limit_ms, compile_time_limit_ms, compile_memory_limit_mib   0: the defaults
+    cache               False: links and compiles are not kept
+    cache_folder        "" keeps them in memory only; None: the program's folder
+    cache_folder_limit, cache_memory_limit   bytes; 0: the defaults"""
+    for name in settings:
+        if name not in _settings:
+            raise UsageError(f"configure has no setting {name}", input=name, hint=f"settings: {', '.join(_settings)}")
+    settings = {name: _checked(name, value) for name, value in settings.items()}
+    with _lock:
+        _settings.update(settings)
+        _made.clear()
+    for forget in after_configure:
+        forget()
+
+
+def _checked(name, value):
+    if name in _BITS:
+        return unsigned(value, name, _BITS[name])
+    if name in _PATHS:
+        if value is not None:
+            encode(value, name)
+        return value
+    if not isinstance(value, bool):
+        raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass True or False")
+    return value
+
+
+def _optional(name):
+    return None if _settings[name] is None else encode(_settings[name], name)
+
+
+def _make(cls, create, settings):
+    handle = output()
+    raise_error(create(ctypes.byref(settings), ctypes.byref(handle)))
+    return cls(handle.value)
+
+
+def _once(name, make):
+    with _lock:
+        if name not in _made:
+            _made[name] = make()
+        return _made[name]
+
+
+def link_cache():
+    """The cache; None: there is none."""
+    if not _settings["cache"]:
+        return None
+    return _once("cache", lambda: _make(Cache, c.cache_open, CacheSettings(
+        folder=_optional("cache_folder"), folder_limit=_settings["cache_folder_limit"],
+        memory_limit=_settings["cache_memory_limit"])))
+
+
+def _cache_handle():
+    return link_cache()._as_parameter_ if _settings["cache"] else None
+
+
+def _with_cache(cls, create, settings):
+    result = _make(cls, create, settings)
+    result._keeps = (link_cache(),)  # is freed after it
+    return result
+
+
+def linker() -> Linker:
+    """The linker."""
+    return _once("linker", lambda: _with_cache(Linker, c.linker_create, LinkerSettings(
+        in_process=_settings["in_process"], allow_unconfined=_settings["allow_unconfined"],
+        time_limit_ms=_settings["link_time_limit_ms"], cache=_cache_handle(), nvjitlink=_optional("nvjitlink"))))
+
+
+def compiler() -> Compiler:
+    """The compiler."""
+    return _once("compiler", lambda: _with_cache(Compiler, c.compiler_create, CompilerSettings(
+        time_limit_ms=_settings["compile_time_limit_ms"], memory_limit_mib=_settings["compile_memory_limit_mib"],
+        allow_unconfined=_settings["allow_unconfined"], cache=_cache_handle(), nvrtc=_optional("nvrtc"),
+        libnvvm=_optional("libnvvm"))))
+
+
+def _source(source):
+    """The bytes of a source, and the name of its file."""
+    if isinstance(source, os.PathLike):
+        path = path_of(source, "the path of a source")
+        try:
+            with open(path, "rb") as file:
+                return file.read(), path
+        except OSError as cause:
+            raise FileError(f"{path}: {cause.strerror}", code="unreadable-file", stage="input", input=str(path),
+                            hint="check the path and its permissions") from None
+    if isinstance(source, str):
+        try:
+            return source.encode(), "source.cu"
+        except UnicodeEncodeError as cause:
+            raise UsageError(f"the source holds half of a surrogate pair at character {cause.start}",
+                             hint="pass a text without it, or bytes") from None
+    if isinstance(source, (bytes, bytearray)):
+        return data_of(source, "source"), "source.cu"
+    raise UsageTypeError(f"source is {shown(source)}", hint="pass the text of a source, or the pathlib.Path of a file")
+
+
+def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, name: str | None = None,
+            architectures: Sequence[str] | str = (), sass: Sequence[str] | str = (), definitions: Sequence[str] | str = (),
+            include_folders: Sequence | str | os.PathLike = (), standard: str | None = None, ftz: bool | None = None,
+            prec_div: bool | None = None, prec_sqrt: bool | None = None, fma: bool | None = None,
+            line_info: bool = False) -> Input:
+    """Compiles a source, a text or a pathlib.Path, to a fatbin: an Input with `save(path)` and `warnings`.
+
+    contract         the installed contract whose header it includes: "combine_4"; None: none
+    name             for messages: "half.cu"
+    architectures    "sm_75": PTX and LTO-IR for each; none: sm_75
+    sass             "sm_90": also a cubin for each
+    definitions      macros: "NAME", "NAME=VALUE" or "NAME(x)=VALUE"
+    include_folders  folders in which include directives search
+    standard         "c++17" by default
+    ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
+
+    Raises CompileError with the compiler's log."""
+    data, file = _source(source)
+    settings = CompileOptions(ftz=choice(ftz, "ftz"), prec_div=choice(prec_div, "prec_div"),
+                              prec_sqrt=choice(prec_sqrt, "prec_sqrt"), fma=choice(fma, "fma"),
+                              line_info=flag(line_info, "line_info"), contract=None if contract is None else encode(contract, "contract"),
+                              standard=None if standard is None else encode(standard, "standard"))
+    settings.architectures, settings.architecture_count = texts(architectures, "architectures")
+    settings.sass, settings.sass_count = texts(sass, "sass")
+    settings.definitions, settings.definition_count = texts(definitions, "definitions")
+    settings.include_folders, settings.include_folder_count = texts(include_folders, "include_folders")
+    handle, warnings = output(), output()
+    raise_error(c.compile(compiler(), data, len(data), encode(file if name is None else name, "name"), ctypes.byref(settings),
+                    ctypes.byref(handle), ctypes.byref(warnings)))
+    return Input(handle.value, take_text(warnings))
 
 
 def mode_number(mode) -> int:
     """The number of "lto", "ptx" or "sass"."""
-    number = MODES.get(mode) if isinstance(mode, str) else None
-    if number is None:
+    if not isinstance(mode, str) or mode not in MODES:
         raise UsageError(f"mode is {shown(mode)}", input="mode", hint='pass "lto" (optimized across inputs), "ptx" or "sass"')
-    return number
+    return MODES.index(mode)
 
 
 class Hook:
@@ -71,10 +232,10 @@ class Image(Handle):
         super().__init__(handle, *keeps)
         info = ImageInfo()
         raise_error(c.image_get_info(handle, ctypes.byref(info)))
-        self.kind = next(name for name, number in _KINDS.items() if number == info.kind)
-        self.mode = next(name for name, number in MODES.items() if number == info.mode)
+        self.kind = _KINDS[info.kind]
+        self.mode = MODES[info.mode]
         self.target = text(info.target)
-        self.cache = ("off", "miss", "hit")[info.cache]
+        self.cache = CACHE_OUTCOMES[info.cache]
         self.is_inlined = bool(info.inlined)
         self.link_ms = info.link_ms
         self.hooks = [self._hook(index) for index in range(info.hook_count)]
@@ -106,16 +267,21 @@ class PlanImage(Image):
     """An image that belongs to a plan."""
 
     __slots__ = ()
+    _free = ""
 
-    def __del__(self):
-        pass
+
+_FLAGS = ("allow_calls", "whole_archive", "require_inlined", "drop_unused_variables", "no_optimization", "line_info", "debug",
+          "latest_nvvm")
+_CHOICES = ("ftz", "prec_div", "prec_sqrt", "fma")
+_LISTS = {"kernels": "kernel_count", "variables": "variable_count", "ptxas": "ptxas_count"}
+_NUMBERS = ("max_registers", "threads")
 
 
 def link_options(target, mode, options):
     """The struct for what link() and check() are given."""
     result = LinkOptions(mode=mode_number(mode))
     if isinstance(target, Device):
-        raise_error(c.device_link_options(target.require_usable(), result.mode, ctypes.byref(result)))
+        raise_error(c.device_link_options(target._require_usable(), result.mode, ctypes.byref(result)))
         result.keeps = target
     else:
         result.target = encode(target, "target")
@@ -123,7 +289,7 @@ def link_options(target, mode, options):
         if name == "emit":
             if not isinstance(value, str) or value not in _KINDS:
                 raise UsageError(f"emit is {shown(value)}", hint='pass "cubin", "ptx", "ptx-set", "ltoir" or "relocatable"')
-            result.emit = _KINDS[value]
+            result.emit = _KINDS.index(value)
         elif name in _FLAGS:
             setattr(result, name, flag(value, name))
         elif name in _CHOICES:
@@ -153,7 +319,7 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
     inputs = as_inputs(inputs)
     settings = link_options(target, mode, options)
     handle = output()
-    raise_error(c.link(_settings.linker(), handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
+    raise_error(c.link(linker(), handles(inputs), len(inputs), ctypes.byref(settings), ctypes.byref(handle)))
     return Image(handle.value)
 
 

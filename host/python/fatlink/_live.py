@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import ctypes
-import os
 
-from . import _calls, _forks, _settings
-from ._arguments import encode, shown, unsigned
-from ._c_interface import Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, raise_error, output
-from ._devices import as_device
+from ._arguments import encode, is_of_numpy, shown, unsigned
+from ._arrays import View, require_one_place, view
+from ._devices import as_device, stream_handle
 from ._errors import UsageError, UsageTypeError
-from ._inputs import as_input, as_inputs, handles
-from ._linking import MODES, mode_number
-from ._plans import run_with
-from ._prepared import LivePrepared
-from ._views import View, imported, require_one_place, stream_handle, view
+from ._ffi import (Extent, Handle, LaunchShape, LiveSettings, SwapReportStruct, c, disable_after_fork, make_lock, output,
+                   raise_error)
+from ._inputs import as_input, as_inputs, handles, stem
+from ._linking import CACHE_OUTCOMES, MODES, linker, mode_number
+from ._plans import HostMappings, PreparedPlan, device_for, run_with, wait_for_others
 
 
 class SwapReport:
@@ -31,8 +29,8 @@ class SwapReport:
 
     def __init__(self, struct):
         self.version = struct.version
-        self.mode = next(name for name, number in MODES.items() if number == struct.mode)
-        self.cache = ("off", "miss", "hit")[struct.cache]
+        self.mode = MODES[struct.mode]
+        self.cache = CACHE_OUTCOMES[struct.cache]
         self.link_ms = struct.link_ms
         self.load_ms = struct.load_ms
         self.total_ms = struct.total_ms
@@ -44,23 +42,17 @@ class SwapReport:
 class _Live(Handle):
     __slots__ = ("device", "_lock")
     _create = _swap = _version = ""
+    _origin = "a live plan or module that was made before os.fork()"
 
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
-        device = as_device(device).require_usable()
+        device = as_device(device)._require_usable()
         settings = LiveSettings(mode=mode_number(mode), tiered=bool(tiered))
-        linker, handle = _settings.linker(), output()
-        raise_error(getattr(c, self._create)(device, linker, ctypes.byref(settings), ctypes.byref(handle)))
-        super().__init__(handle.value, linker, device)
+        used, handle = linker(), output()
+        raise_error(getattr(c, self._create)(device, used, ctypes.byref(settings), ctypes.byref(handle)))
+        super().__init__(handle.value, used, device)
         self.device = device  #: the Device that runs it
-        self._lock = _forks.make_lock()
-        _forks.register(self)  # live objects of the reference device do not survive a fork, either
-
-    def fail_after_fork(self):
-        self._as_parameter_ = None
-
-    def _require_usable(self):
-        if self._as_parameter_ is None:
-            raise _forks.forked("a live plan or module that was made before os.fork()")
+        self._lock = make_lock()
+        disable_after_fork(self)  # live objects of the reference device do not survive a fork, either
 
     def _publish(self, inputs):
         self._require_usable()
@@ -75,8 +67,11 @@ class _Live(Handle):
         return getattr(c, self._version)(self)
 
 
-def _stem(path):
-    return os.path.splitext(os.path.basename(path))[0]
+class _LivePrepared(PreparedPlan):
+    """The published version of a live plan, whose arguments every version has. The live plan owns it."""
+
+    __slots__ = ()
+    _prefix = "live_plan_"
 
 
 class LivePlan(_Live):
@@ -89,7 +84,7 @@ class LivePlan(_Live):
 
     def __init__(self, device="gpu", *, mode: str = "lto", tiered: bool = False):
         super().__init__(device, mode=mode, tiered=tiered)
-        self._prepared: LivePrepared | None = None
+        self._prepared: _LivePrepared | None = None
 
     def swap(self, library, transform=None) -> SwapReport:
         """Links the library with its transforms, names, files or Inputs, and publishes them."""
@@ -98,7 +93,7 @@ class LivePlan(_Live):
         with self._lock:
             report = self._publish([first, *transforms])
             if self._prepared is None:  # later versions have the same arguments
-                self._prepared = LivePrepared(self._as_parameter_, _stem(first.name), self.device)
+                self._prepared = _LivePrepared(self._as_parameter_, stem(first.name), self.device)
             self._prepared.describe_state(transforms)
         return report
 
@@ -147,8 +142,7 @@ def _parameter(value):
         return bytes(value)
     if isinstance(value, (int, float)) and not hasattr(value, "dtype"):
         raise UsageTypeError(f"parameter {shown(value)} has no size", hint="pass ctypes.c_int(1), numpy.float32(1) or an array")
-    numpy = imported("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
+    if is_of_numpy(value, "generic"):
         return value.tobytes()
     return view(value)
 
@@ -164,10 +158,7 @@ class LiveKernel(Handle):
         self.name = name  #: its symbol
         self._module = module
         self._sizes = [c.live_kernel_parameter_bytes(self, index) for index in range(c.live_kernel_parameter_count(self))]
-        _forks.register(self)
-
-    def fail_after_fork(self):
-        self._as_parameter_ = None
+        disable_after_fork(self)
 
     def launch(self, grid, block, *parameters, stream=None, shared_bytes: int = 0) -> None:
         """Queues a launch. `grid`, `block`: a number or up to three. Parameters: arrays, ctypes or NumPy scalars, bytes."""
@@ -176,7 +167,7 @@ class LiveKernel(Handle):
         views = {f"parameter {index}": value for index, value in enumerate(values) if isinstance(value, View)}
         device = self._module.device
         if views:
-            _calls.device_for(require_one_place(views), device)
+            device_for(require_one_place(views), device)
         if device.is_gpu:
             kinds = [view.kind for view in views.values()]
             kind = next((kind for kind in kinds if kind.is_ordered), None)
@@ -184,12 +175,12 @@ class LiveKernel(Handle):
                 handle = stream_handle(stream, device.place)
             else:
                 handle = kind.current_stream(device.place) if kind else 0
-            must_wait = _calls.wait_for_others(device, views.values(), kind, handle, device.place)
+            must_wait = wait_for_others(device, views.values(), kind, handle, device.place)
             self._launch(handle, grid, block, shared_bytes, values, lambda entry: entry)
             if must_wait:
                 device.synchronize(handle)
             return
-        with _calls.HostMappings(device, views.values()) as mappings:
+        with HostMappings(device, views.values()) as mappings:
             self._launch(0, grid, block, shared_bytes, values, mappings.place)
 
     def _checked(self, values):

@@ -1,15 +1,155 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators in Python: Numba compiles the function to a C function on numbers, and a generated CUDA source calls it from the
-hook, whose elements are opaque bytes. Both are linked, and in lto mode inlined."""
-import warnings
+hook, whose elements are opaque bytes. Both are linked, and in lto mode inlined.
+
+Numba compiles the values that a Python function uses into its code: globals, captured variables, defaults, attributes of modules,
+and those of the functions that it calls. The key of a function has the type and the bits of each of them, so that 0.0 and -0.0,
+1 and True, or an array before and after a change are different operators. The keys import neither NumPy nor Numba."""
+import struct
 from types import CellType, FunctionType, ModuleType
 
-from ._arguments import attribute
-from ._compiling import compile
-from ._element_types import number_type
+from ._arguments import attribute, first_line, is_of_numpy
+from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
-from ._operator_keys import MISSING, content, function_of, names_in, values_of
+from ._linking import compile
+
+# Numba puts arrays into constant memory, of which CUDA has 64 KiB. The limit also bounds what each call compares.
+_MAXIMUM_ARRAY_BYTES = 65536
+_MISSING = object()
+_PLAIN = (int, bool, str, bytes, type(None))
+_names: dict = {}  # by code object
+
+
+def function_of(value):
+    """The Python function of a function, a method or Numba's decorators; None of any other value."""
+    if value.__class__ is not FunctionType:
+        value = attribute(value, "py_func") or attribute(value, "__func__")
+    return value if value.__class__ is FunctionType else None
+
+
+def _content(cell):
+    """The value of a captured variable."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return _MISSING
+
+
+def _names_in(code):
+    """The globals that a code object and the functions inside of it use, and the names of all globals and attributes in them."""
+    found = _names.get(code)
+    if found is None:
+        import dis
+        used, names = {}, dict.fromkeys(code.co_names)
+        for instruction in dis.get_instructions(code):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                used[instruction.argval] = None
+            elif instruction.argval.__class__ is code.__class__:
+                inner_used, inner_names = _names_in(instruction.argval)
+                used.update(dict.fromkeys(inner_used))
+                names.update(dict.fromkeys(inner_names))
+        if len(_names) >= 1024:
+            _names.clear()
+        found = _names[code] = tuple(used), tuple(names)
+    return found
+
+
+def _values_of(function):
+    """The values that a function uses, each with its name."""
+    code = function.__code__
+    values = [(name, function.__globals__.get(name, _MISSING)) for name in _names_in(code)[0]]
+    values += [(name, _content(cell)) for name, cell in zip(code.co_freevars, function.__closure__ or ())]
+    return values + [("a default", value) for value in function.__defaults__ or ()] + list((function.__kwdefaults__ or {}).items())
+
+
+class _Identity:
+    """Equals itself for the same object only, which it keeps."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return other.__class__ is _Identity and other.value is self.value
+
+    def __hash__(self):
+        return id(self.value)
+
+
+def key_of_function(function):
+    try:
+        return _Walk().function(function)
+    except RecursionError:
+        raise UsageError(f"the Python function {function.__name__} uses values that are nested too deeply", input="op",
+                         hint="use numbers, arrays and tuples of them") from None
+
+
+class _Walk:
+    """Visits each function, module and container among the values of a function once."""
+
+    def __init__(self):
+        self.seen = {}  # the number of each that was visited
+        self.array_bytes = 0
+
+    def function(self, function):
+        names = _names_in(function.__code__)[1]
+        return self.once(function, (), lambda: (function.__code__, *[
+            self.value(value, name, names) for name, value in _values_of(function)]))
+
+    def once(self, value, names, make):
+        key = id(value), names
+        number = self.seen.get(key)
+        if number is not None:  # it uses itself, or several use it
+            return "seen", number
+        self.seen[key] = len(self.seen)
+        return make()
+
+    def value(self, value, name, names):
+        """The key of a value; of modules that of their attributes of these names, one of which is what the function uses."""
+        cls = value.__class__
+        if cls in _PLAIN:
+            return cls, value
+        if isinstance(value, (float, complex)) and not is_of_numpy(value, "generic"):
+            return _Identity(cls), struct.pack("dd", value.real, value.imag)
+        if isinstance(value, ModuleType):
+            return self.once(value, names, lambda: (_Identity(value), *[
+                self.value(attribute(value, name), name, names) for name in names]))
+        function = function_of(value)
+        if function is not None:
+            return self.options(value), self.function(function)
+        return self.data(value, name, names)
+
+    def options(self, helper):
+        """How a decorator of Numba compiles a helper."""
+        return self.value(attribute(helper, "targetoptions"), "", ())
+
+    def data(self, value, name, names):
+        cls = _Identity(value.__class__)
+        if isinstance(value, (tuple, list)):
+            return self.once(value, names, lambda: (cls, *[self.value(item, name, names) for item in value]))
+        if isinstance(value, dict):
+            return self.once(value, names, lambda: (cls, *[self.value(item, name, names) for pair in value.items() for item in pair]))
+        if is_of_numpy(value, "ndarray"):
+            return cls, value.dtype, value.shape, self.digest(value, name)
+        if is_of_numpy(value, "generic"):
+            return cls, value.dtype, value.tobytes()
+        base = next((base for base in (int, str, bytes) if isinstance(value, base)), None)
+        if base is not None:  # of a class of its own
+            return cls, base.__repr__(value)
+        interface = attribute(value, "__cuda_array_interface__")  # Numba compiles the address into the code
+        return _Identity(value), None if interface is None else repr(interface)
+
+    def digest(self, array, name):
+        self.array_bytes += array.nbytes
+        if self.array_bytes > _MAXIMUM_ARRAY_BYTES:
+            raise UsageError(f"the Python function uses arrays of more than {_MAXIMUM_ARRAY_BYTES} bytes as constants: {name}, which "
+                             f"has {array.nbytes}", input="op",
+                             hint="pass the array to the call: as y= or z= of map, or as state= of an operator in CUDA source")
+        from hashlib import sha256
+        return sha256(array.tobytes()).digest()
+
 
 _SYMBOL = "fatlink_python_operator"
 _BASES = ("combine", "less", "keep", "bin", "map1", "map2", "map3")
@@ -19,6 +159,7 @@ _HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
 def _numba():
     try:
+        import warnings
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from numba import cuda, types
@@ -29,8 +170,8 @@ def _numba():
 
 def _unavailable(cause):
     """The error where Numba, or a library of CUDA that it opens, is missing."""
-    return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {_first_line(cause)}", code="no-numba",
-                            stage="compiler", log=str(cause),
+    return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {first_line(cause) or 'no message'}",
+                            code="no-numba", stage="compiler", log=str(cause),
                             hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
 
 
@@ -67,8 +208,8 @@ def _compile(function, arguments, mode, result=None):
         if "LibNotFound" in type(cause).__name__:
             raise _unavailable(cause) from None
         name = getattr(function, "__name__", "op")
-        raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {_first_line(cause)}", code="numba-error",
-                           stage="compiler", input=name, log=str(cause),
+        raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {first_line(cause) or 'no message'}",
+                           code="numba-error", stage="compiler", input=name, log=str(cause),
                            hint="error.log has Numba's whole message; CUDA source can do what Numba cannot") from cause
     return code.encode() if isinstance(code, str) else bytes(code), result
 
@@ -94,8 +235,8 @@ def _count_of(code, defaults):
 def _with_new_helpers(function, cuda):
     """The function with new helpers in place of those that decorators of Numba made: Numba compiles a helper once, with the values
     that it uses then."""
-    made, names = {}, names_in(function.__code__)[1]
-    changed = {name: new for name, value in values_of(function) if (new := _renewed(value, names, cuda, made)) is not value}
+    made, names = {}, _names_in(function.__code__)[1]
+    changed = {name: new for name, value in _values_of(function) if (new := _renewed(value, names, cuda, made)) is not value}
     if not changed:
         return function
     copy = _copy_of(function)
@@ -117,7 +258,7 @@ def _renewed(value, names, cuda, made):
     copy = _copy_of(function)
     made[id(value)] = helper = type(value)(copy, targetoptions=options) if "device" in options else cuda.jit(
         copy, device=True, fastmath=bool(options.get("fastmath")), inline=options.get("inline", "never"))
-    _change(copy, {name: _renewed(used, names_in(function.__code__)[1], cuda, made) for name, used in values_of(function)})
+    _change(copy, {name: _renewed(used, _names_in(function.__code__)[1], cuda, made) for name, used in _values_of(function)})
     return helper
 
 
@@ -135,7 +276,7 @@ def _renewed_module(module, names, cuda, made):
 
 def _copy_of(function):
     """A function with globals and captured variables of its own."""
-    cells = tuple(CellType(cell.cell_contents) if content(cell) is not MISSING else cell for cell in function.__closure__ or ())
+    cells = tuple(CellType(cell.cell_contents) if _content(cell) is not _MISSING else cell for cell in function.__closure__ or ())
     copy = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, cells or None)
     copy.__kwdefaults__, copy.__module__, copy.__qualname__ = function.__kwdefaults__, function.__module__, function.__qualname__
     return copy
@@ -148,11 +289,6 @@ def _change(copy, values):
             copy.__closure__[copy.__code__.co_freevars.index(name)].cell_contents = value
         elif name in copy.__globals__:
             copy.__globals__[name] = value
-
-
-def _first_line(cause):
-    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    return lines[0] if lines else "no message"
 
 
 def _result_of_map(function, elements, mode):

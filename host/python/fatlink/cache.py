@@ -7,13 +7,13 @@
     fatlink.cache.clear()        removes every entry"""
 import ctypes
 
-from . import _settings
-from ._c_interface import CacheStatistics, c, raise_error, text
 from ._errors import UsageError
+from ._ffi import CacheStatistics, c, raise_error, text
+from ._linking import link_cache
 
 
 def _opened():
-    cache = _settings.cache()
+    cache = link_cache()
     if cache is None:
         raise UsageError("the cache is off", hint="fatlink.configure(cache=True)")
     return cache

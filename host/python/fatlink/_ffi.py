@@ -2,13 +2,22 @@
 """The C interface of libfatlink.so, fatlink/fatlink.h, by ctypes, which releases the GIL in every call.
 
 The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
-prototypes with the headers."""
+prototypes with the headers.
+
+After os.fork() the child may use what it inherits for the reference device. CUDA does not survive a fork: devices, plans and
+live modules of GPUs raise UnavailableError there.
+
+Ctrl-C within a call that takes long: the library asks about ten times a second whether it is cancelled, in the main thread,
+where Python then runs the handlers of signals. What a handler raises ends the call."""
 import ctypes
+import os
 import sys
+import threading
+import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from . import _forks, _interrupts
 from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError
+from ._install import shared_library
 
 MAJOR = 1  # of the C interface that the structs below are of
 MINOR = 0
@@ -127,11 +136,61 @@ PROTOTYPES = {
 }
 
 
+_gpu_objects: weakref.WeakSet = weakref.WeakSet()
+_locks: weakref.WeakSet = weakref.WeakSet()
+after_fork: list = []  # functions that run in a child process, after locks are renewed and objects of GPUs disabled
+
+
+def make_lock():
+    """A lock that is free in a child process even if a thread of the parent held it."""
+    lock = _Lock()
+    _locks.add(lock)
+    return lock
+
+
+class _Lock:
+    def __init__(self):
+        self._lock = threading.RLock()
+
+    def renew(self):
+        self._lock = threading.RLock()
+
+    def __enter__(self):
+        self._held = self._lock
+        return self._lock.__enter__()
+
+    def __exit__(self, *cause):
+        return self._held.__exit__(*cause)
+
+
+def disable_after_fork(entry):
+    """Registers a Handle, whose _fail_after_fork() is called in a child process."""
+    _gpu_objects.add(entry)
+
+
+def forked(what):
+    """What a call of such an object raises in a child process."""
+    return UnavailableError(f"{what} cannot be used in the child process", code="forked", stage="device",
+                            hint="start processes with multiprocessing's 'spawn', or open it in the child only")
+
+
+def _in_child():
+    for lock in list(_locks):
+        lock.renew()
+    for entry in list(_gpu_objects):
+        entry._fail_after_fork()
+    for function in after_fork:
+        function()
+
+
+os.register_at_fork(after_in_child=_in_child)
+
+
 class _Functions:
     """The functions of the shared library, without their prefix `fatlink_`. Opens it when one is first used."""
 
     def __init__(self):
-        self._lock = _forks.make_lock()
+        self._lock = make_lock()
 
     def __getattr__(self, name):  # only for what is not bound yet
         with self._lock:
@@ -144,8 +203,7 @@ class _Functions:
 
 
 def _open():
-    from . import _installation
-    path = _installation.shared_library()
+    path = shared_library()
     try:
         return ctypes.CDLL(path)
     except OSError as cause:
@@ -182,6 +240,14 @@ def text(bytes_or_none):
     return (bytes_or_none or b"").decode("utf-8", "surrogateescape")
 
 
+def take_text(handle):
+    """A text that the caller owns, which is freed; empty where there is none."""
+    try:
+        return text(ctypes.string_at(handle.value)) if handle else ""
+    finally:
+        c.text_free(handle)
+
+
 def read_findings(findings):
     """The findings behind a fatlink_findings const*."""
     result = []
@@ -197,7 +263,7 @@ def read_findings(findings):
 def error_of(handle):
     """The exception for a fatlink_error*, which is freed."""
     try:
-        if c.error_get_kind(handle) == CANCELLED and (raised := _interrupts.take()) is not None:
+        if c.error_get_kind(handle) == CANCELLED and (raised := _take_interrupt()) is not None:
             return raised
         cls = CLASSES.get(c.error_get_kind(handle), Error)
         return cls(text(c.error_message(handle)), code=text(c.error_code(handle)),
@@ -214,9 +280,46 @@ def raise_error(handle):
         raise error_of(handle)
 
 
+_Check = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+_raised: list = []
+_kept: list = []  # what the library calls must live as long as the process
+
+
+def _answers():
+    """Python runs handlers when it resumes this generator, within the `try`. In a function they would run before its first
+    statement, where nothing catches what they raise."""
+    answer = 0
+    while True:
+        try:
+            yield answer
+            answer = 1 if _raised else 0
+        except GeneratorExit:
+            return
+        except BaseException as raised:
+            # Without this frame, whose generator would end if somebody cleared the frames of the traceback.
+            _raised.append(raised.with_traceback(raised.__traceback__.tb_next))
+            answer = 1
+
+
+def _watch_interrupts() -> None:
+    """Lets calls of the main thread be interrupted; nothing in another thread, whose signals the main one handles."""
+    if _kept or threading.current_thread() is not threading.main_thread():
+        return
+    answers = _answers()
+    next(answers)
+    check = _Check(answers.send)
+    _kept.append(check)
+    c.set_cancel_check(ctypes.cast(check, ctypes.c_void_p), None)
+
+
+def _take_interrupt():
+    """What a handler raised within a call; None: nothing."""
+    return _raised.pop() if _raised else None
+
+
 def output():
     """A handle for a function to set. What sets it may take long."""
-    _interrupts.watch(c)
+    _watch_interrupts()
     return c_void_p()
 
 
@@ -237,18 +340,30 @@ class ProcessObject:
 
 
 class Handle(ProcessObject):
-    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it."""
+    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it; none
+    where another object owns it."""
 
     __slots__ = ("_as_parameter_", "_keeps", "__weakref__")
     _free = ""
+    _origin = "a GPU that was opened before os.fork()"  # what cannot be used in a child process
 
     def __init__(self, handle, *keeps):
         self._as_parameter_ = handle
         self._keeps = keeps  # freed after this object
 
+    def _fail_after_fork(self):
+        """In a child process the handle is neither used nor freed."""
+        self._as_parameter_ = None
+
+    def _require_usable(self):
+        """Raises in a child process after _fail_after_fork()."""
+        if self._as_parameter_ is None:
+            raise forked(self._origin)
+        return self
+
     def __del__(self):
         handle = getattr(self, "_as_parameter_", None)
-        if handle is None:
+        if handle is None or not self._free:
             return
         self._as_parameter_ = None
         try:

@@ -4,7 +4,6 @@ import struct
 
 from ._arguments import shown
 from ._errors import UsageTypeError
-from ._records import is_same_record, split_record
 
 UNSTATED = 0
 BYTES = 15
@@ -58,23 +57,26 @@ def number_type(name):
     return element
 
 
+def layout(types):
+    """The offsets of numbers of these types in a struct of C++, and its size."""
+    offsets, end, alignment = [], 0, 1
+    for name in types:
+        size = NUMBERS[name][1]
+        offsets.append(-(-end // size) * size)
+        end = offsets[-1] + size
+        alignment = max(alignment, size)
+    return offsets, -(-end // alignment) * alignment
+
+
 def record_name(dtype):
     """A structured dtype of NumPy as fatlink writes it: "{value: float32, index: int32}"; None where it has other fields
     than C++ lays out."""
-    fields = []
-    end, alignment = 0, 1
-    for name in dtype.names:
-        field, offset = dtype.fields[name][:2]
-        if field.name not in NUMBERS or not field.isnative:
-            return None
-        size = NUMBERS[field.name][1]
-        end = -(-end // size) * size
-        if offset != end:
-            return None
-        end += size
-        alignment = max(alignment, size)
-        fields.append(f"{name}: {field.name}")
-    return "{" + ", ".join(fields) + "}" if dtype.itemsize == -(-end // alignment) * alignment else None
+    fields = [dtype.fields[name][0] for name in dtype.names]
+    if any(field.name not in NUMBERS or not field.isnative for field in fields):
+        return None
+    if ([dtype.fields[name][1] for name in dtype.names], dtype.itemsize) != layout(field.name for field in fields):
+        return None
+    return "{" + ", ".join(f"{name}: {field.name}" for name, field in zip(dtype.names, fields)) + "}"
 
 
 def record_type(dtype):
@@ -215,3 +217,30 @@ def require_known(name, what):
         raise UsageTypeError(f"{what} has elements of type {name}, which fatlink does not have",
                              hint=f"convert it to one of {', '.join(NUMBERS)}")
     return element
+
+
+def warn_of_names(array, fields, operator, others="other names"):
+    """The warning where the fields of an array have other names than those of an operator."""
+    import sys
+    import warnings
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:  # to the caller's line
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{array} has the fields {fields}, and {operator} has {others}: they are used by position", stacklevel=level)
+
+
+def split_record(type_name):
+    """The (name, type) pairs of "{value: float32, index: int32}"; empty of any other name."""
+    if not type_name.startswith("{"):
+        return []
+    return [tuple(field.split(": ", 1)) for field in type_name[1:-1].split(", ")]
+
+
+def is_same_record(first, second):
+    """Whether two records have the same numbers at the same positions, and no name at different positions."""
+    if first == second:
+        return True
+    first, second = split_record(first), split_record(second)
+    if not first or [kind for _, kind in first] != [kind for _, kind in second]:
+        return False
+    return all(a == b or a not in dict(second) and b not in dict(first) for (a, _), (b, _) in zip(first, second))

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the files of this installation are, and what is installed, as the program lists it. Imports nothing that takes time: the
+entry point needs it, too."""
+import os
+
+from ._arguments import text_of
+from ._errors import Error, UnavailableError
+
+
+def package_folder() -> str:
+    """The folder of the Python package, in which a wheel has bin, lib, libexec, share and include."""
+    return os.path.dirname(os.path.realpath(__file__))
+
+
+def prefix() -> str:
+    """The folder above lib, bin and include: that of $FATLINK_LIBRARY (a build tree's), or of the wheel."""
+    library = os.environ.get("FATLINK_LIBRARY")
+    return os.path.dirname(os.path.dirname(os.path.realpath(library))) if library else package_folder()
+
+
+def shared_library() -> str:
+    """The libfatlink.so to open: $FATLINK_LIBRARY (a build tree's), or that of the wheel.
+
+    A wheel has only the file that is named as the soname: libfatlink.so is a linker script there.
+    """
+    named = os.environ.get("FATLINK_LIBRARY")
+    if named:
+        return named
+    folder = os.path.join(package_folder(), "lib")
+    try:
+        versions = sorted(name for name in os.listdir(folder) if name.startswith("libfatlink.so."))
+    except OSError:
+        versions = []
+    return os.path.join(folder, versions[-1] if versions else "libfatlink.so")
+
+
+def program() -> str:
+    """The program `fatlink` of this installation."""
+    return os.path.join(prefix(), "bin", "fatlink")
+
+
+def include_folder() -> str:
+    """The folder to name with -I: <fatlink/fatlink.h> is below it."""
+    return os.path.join(prefix(), "include")
+
+
+def cmake_folder() -> str:
+    """The folder of the CMake package, for -Dfatlink_DIR=…"""
+    return os.path.join(prefix(), "lib", "cmake", "fatlink")
+
+
+def find_program() -> str:
+    """The program of the wheel, of $FATLINK_LIBRARY, or of PATH."""
+    for path in (os.path.join(package_folder(), "bin", "fatlink"), program()):
+        if os.access(path, os.X_OK):
+            return path
+    import shutil
+    path = shutil.which("fatlink")
+    if path is None:
+        raise UnavailableError("the program fatlink is not found", code="no-program", stage="installation",
+                               hint="install the wheel of fatlink, or add the program's folder to PATH")
+    return path
+
+
+def installed(*names: str) -> list:
+    """The installed libraries and transforms, as `fatlink list --json` prints them: a list of dicts with name, file, kind,
+    contract, summary, symbols, libraries, …"""
+    import json
+    import subprocess
+    names = [text_of(name, "the name of an input") for name in names]
+    process = subprocess.run([find_program(), "list", "--json", *names], capture_output=True)
+    try:
+        listing = json.loads(process.stdout)
+    except ValueError:
+        raise Error(f"fatlink list failed: {process.stderr.decode(errors='replace').strip()}", code="no-list",
+                    stage="installation") from None
+    if "fatbins" not in listing:
+        failure = listing.get("error", {})
+        raise Error(failure.get("message", "fatlink list failed"), code=failure.get("code", "no-list"),
+                    hint=failure.get("hint", ""), stage=failure.get("stage", "installation"))
+    return listing["fatbins"]
