@@ -185,4 +185,11 @@ void driver::check(CUresult code, char const* action, std::string const& subject
                                      .hint = remedy(code)});
 }
 
+CUdevice gpu_handle(driver const& api, int ordinal)
+{
+  CUdevice gpu = 0;
+  api.check(api.device_get(&gpu, ordinal), "opening", detail::format("gpu:{}", ordinal));
+  return gpu;
+}
+
 }  // namespace fatlink::detail

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/plan_call.hpp"
 #include "plan/launch_limits.hpp"
