@@ -27,11 +27,9 @@
 #include "input/find_sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "packed_sidecar.hpp"
 #include "preflight/symbols.hpp"
 #include "preflight/types.hpp"
 #include "source_inputs.hpp"
-#include "util/bytes/encodings.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -3,7 +3,6 @@
 
 #include "device/device_checks.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink {
 namespace {

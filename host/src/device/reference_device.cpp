@@ -26,10 +26,9 @@
 #include "interpreter/decode/failure.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/machine.hpp"
+#include "util/files/output_file.hpp"
 #include "util/process/fork_guard.hpp"
-#include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
