@@ -14,7 +14,7 @@ Prepares the install folders of GNUInstallDirs, so that the binaries find each o
 ``fatlink_relative_install_path``
   Gives the path from one folder to another: relative if both are in the prefix, else the absolute path of ``<to>``.
 ``fatlink_write_install_layout``
-  Writes the header with the constants that ``installed_files.cpp`` uses.
+  Writes the header with the constants that ``environment.cpp`` uses.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -13,7 +13,6 @@
 #include <set>
 
 #include "catalogue/installed_library.hpp"
-#include "catalogue/transform_check.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"

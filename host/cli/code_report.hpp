@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What code is, as JSON and as text: the entries of a fatbin, and the resources of its kernels
-// (--resources).
+// What code is, as JSON and as text: the entries of a fatbin, the resources of its kernels
+// (--resources), and what the sidecar of an input states of its hooks, its elements and its state.
 #pragma once
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/input.hpp"
 #include "fatlink/resources.hpp"
 #include "verbs.hpp"
 
@@ -41,5 +43,14 @@ nlohmann::json describe_resources(std::vector<kernel_resources> const& kernels);
 /// Prints a line for each kernel, after `indentation`; `kernels`: a list that describe_resources
 /// returned.
 void print_resources(nlohmann::json const& kernels, char const* indentation);
+
+/// The reference beside `file`, as docs/schemas/common.json describes it; null without one. Where
+/// it cannot be used, "problem" says why: nothing that shows files depends on their references.
+nlohmann::json describe_reference(std::filesystem::path const& file);
+nlohmann::json describe_reference(input const& file);  ///< as above
+
+/// One line for each hook, number of the state, element and error model: a title and a text, both
+/// printable. `reference`: as describe_reference, not null.
+std::vector<std::pair<std::string, std::string>> reference_lines(nlohmann::json const& reference);
 
 }  // namespace fatlink::cli

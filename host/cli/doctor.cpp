@@ -24,7 +24,7 @@
 #include "installed.hpp"
 #include "link_helper/link_helper.hpp"
 #include "preflight/rules.hpp"
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 #include "vendor/nvrtc.hpp"
 #include "vendor/nvvm.hpp"
 #include "vendor/vendor_library.hpp"

@@ -26,7 +26,6 @@
 #include "plan/check_plan.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
-#include "reference_report.hpp"
 #include "source_inputs.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"

@@ -8,11 +8,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "reference_report.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "device/device_name.hpp"
+#include "device/devices.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/devices.hpp"
 #include "util/text/nearest.hpp"

@@ -5,7 +5,7 @@
 
 #include "failing_allocation.hpp"
 #include "interpreter/machine.hpp"
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 
 using fixtures::failing_allocation;
 using namespace fatlink::interpreter;

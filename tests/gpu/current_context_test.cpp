@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "device/cuda_driver.hpp"
-#include "device/gpu_address.hpp"
+#include "device/gpu_memory.hpp"
 #include "fatlink/device.hpp"
 #include "live_fixture.hpp"
 #include "needs_nvjitlink.hpp"

@@ -15,7 +15,7 @@
 #include "fatlink/device.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "input/ptx_text.hpp"
+#include "input/bare_entries.hpp"
 #include "places.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/parser.hpp"

@@ -7,7 +7,7 @@
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/run_nvjitlink.hpp"
 #include "needs_nvjitlink.hpp"
 #include "vendor/link_in_process.hpp"
 #include "vendor/nvjitlink.hpp"

@@ -20,9 +20,9 @@ CMAKE = os.environ["FATLINK_CMAKE"]
 NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 CACHE = (BUILD / "CMakeCache.txt").read_text()
 IN_GROUPS = "FATLINK_COMPILE_IN_GROUPS:BOOL=TRUE" in CACHE
-# Of src/util/files/installed_files.cpp.
+# Of src/util/process/environment.cpp.
 LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/" + (
-    "__/groups/library.base.cpp.o" if IN_GROUPS else "src/util/files/installed_files.cpp.o")
+    "__/groups/library.base.cpp.o" if IN_GROUPS else "src/util/process/environment.cpp.o")
 
 
 def run(*words, **options):

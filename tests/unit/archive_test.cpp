@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/archive.hpp"
+#include "input/read_modules.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "device/device_name.hpp"
+#include "device/devices.hpp"
 #include "expect_error.hpp"
 #include "reference_device_fixture.hpp"
 

@@ -10,7 +10,6 @@
 #include "expect_error.hpp"
 #include "fatbin/ident.hpp"
 #include "fixtures.hpp"
-#include "util/bytes/encodings.hpp"
 
 using namespace fatlink;
 

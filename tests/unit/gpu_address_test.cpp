@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the driver states of an address, with a driver that states what the test says.
-#include "device/gpu_address.hpp"
+#include "device/gpu_memory.hpp"
 
 #include <gtest/gtest.h>
 

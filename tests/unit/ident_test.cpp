@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "fatbin/ident.hpp"
-#include "util/bytes/encodings.hpp"
 
 using fatlink::parse_ident;
 using fatlink::detail::decode_base64;

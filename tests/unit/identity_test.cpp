@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "util/files/shared_library.hpp"
 #include "vendor/vendor_library.hpp"
 
 using namespace fatlink;

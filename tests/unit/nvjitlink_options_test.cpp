@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What nvJitLink receives of the options of a link, and what the cache key holds.
-#include "linker/nvjitlink_options.hpp"
+#include "linker/run_nvjitlink.hpp"
 
 #include <gmock/gmock.h>
 

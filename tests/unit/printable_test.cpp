@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "util/text/printable.hpp"
+#include "util/text/format.hpp"
 
 #include <gtest/gtest.h>
 

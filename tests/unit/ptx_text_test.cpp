@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "input/ptx_text.hpp"
+#include "input/bare_entries.hpp"
 
 #include "expect_refused.hpp"
 #include "fixtures.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One link for each distinct target, kind of image and mode, whoever asks.
-#include "device/shared_links.hpp"
+#include "device/devices.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "catalogue/transform_check.hpp"
+#include "catalogue/installed_library.hpp"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,6 @@
 #include "plan/plan_formulas.hpp"
 #include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
-#include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::cli {

@@ -8,7 +8,7 @@
 
 #include "options.hpp"
 #include "plan/components.hpp"
-#include "plan/launch_limits.hpp"
+#include "plan/plan_formulas.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "device/on_each_device.hpp"
+#include "device/devices.hpp"
 #include "error_report.hpp"
 #include "fatlink/prepare.hpp"
 #include "options.hpp"

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include "code_report.hpp"
-#include "device/device_name.hpp"
+#include "device/devices.hpp"
 #include "error_report.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"

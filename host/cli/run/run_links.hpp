@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "device/shared_links.hpp"
+#include "device/devices.hpp"
 #include "fatlink/device.hpp"
 #include "fatlink/device_info.hpp"
 #include "fatlink/devices.hpp"

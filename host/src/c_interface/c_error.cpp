@@ -9,7 +9,7 @@
 #include "c_interface/structs.hpp"
 #include "fatlink/error.hpp"
 #include "util/process/cancel_check.hpp"
-#include "util/text/printable.hpp"
+#include "util/text/format.hpp"
 
 fatlink_findings::fatlink_findings(std::vector<fatlink::finding> findings)
     : list(std::move(findings))

@@ -3,7 +3,7 @@
 
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
-#include "device/gpu_address.hpp"
+#include "device/gpu_memory.hpp"
 
 namespace fatlink::c {
 namespace {

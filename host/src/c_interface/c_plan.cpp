@@ -3,8 +3,8 @@
 #include "c_interface/handles.hpp"
 #include "c_interface/plan_arguments.hpp"
 #include "c_interface/structs.hpp"
-#include "device/link_options_for.hpp"
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
+#include "device/devices.hpp"
 #include "plan/check_plan.hpp"
 
 namespace fatlink::c {

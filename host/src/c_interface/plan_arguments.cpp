@@ -8,7 +8,7 @@
 
 #include "c_interface/guard.hpp"
 #include "c_interface/structs.hpp"
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::c {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c_interface/structs.hpp"
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "fatlink/fatlink.h"
 #include "util/text/format.hpp"
 

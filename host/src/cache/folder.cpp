@@ -16,7 +16,6 @@
 #include <thread>
 
 #include "util/files/output_file.hpp"
-#include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::cache {

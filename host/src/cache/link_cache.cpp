@@ -25,13 +25,11 @@
 #include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/installed_files.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
 #include "util/text/number.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::cache {
 

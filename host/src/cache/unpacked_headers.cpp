@@ -15,7 +15,6 @@
 #include "cache/ledger.hpp"
 #include "fatlink/error.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 

@@ -10,7 +10,6 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "preflight/symbols.hpp"
-#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 

@@ -13,7 +13,7 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "preflight/contracts.hpp"
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"

@@ -11,7 +11,6 @@
 #include "fatlink/error.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 #include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {

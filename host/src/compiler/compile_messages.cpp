@@ -13,7 +13,6 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 #include "vendor/program.hpp"
 
 namespace fatlink::detail {

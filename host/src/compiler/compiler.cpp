@@ -22,7 +22,6 @@
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 #include "vendor/nvrtc.hpp"
 
 namespace fatlink::detail {

@@ -11,9 +11,8 @@
 #include "compiler/compiler_state.hpp"
 #include "fatlink/source.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/installed_files.hpp"
-#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
+#include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 #include "vendor/vendor_library.hpp"
 

@@ -12,9 +12,8 @@
 #include "fatlink/error.hpp"
 #include "fatlink/search_path.hpp"
 #include "preflight/contracts.hpp"
-#include "util/files/installed_files.hpp"
-#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
+#include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

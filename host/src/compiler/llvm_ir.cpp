@@ -10,7 +10,6 @@
 #include "compiler/compile_with_headers.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

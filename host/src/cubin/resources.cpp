@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "cubin/architecture.hpp"
+#include "cubin/cubin.hpp"
 #include "cubin/cubin_file.hpp"
 #include "cubin/functions.hpp"
 #include "fatlink/error.hpp"

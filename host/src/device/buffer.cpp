@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/buffer.hpp"
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

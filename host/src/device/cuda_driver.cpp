@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda_driver.hpp"
 
-#include "util/files/shared_library.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
+#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -183,6 +183,13 @@ void driver::check(CUresult code, char const* action, std::string const& subject
                                      .input = subject,
                                      .code = vendor_code(name_of(*this, code)),
                                      .hint = remedy(code)});
+}
+
+CUdevice gpu_handle(driver const& api, int ordinal)
+{
+  CUdevice gpu = 0;
+  api.check(api.device_get(&gpu, ordinal), "opening", detail::format("gpu:{}", ordinal));
+  return gpu;
 }
 
 }  // namespace fatlink::detail

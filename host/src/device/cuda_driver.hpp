@@ -82,6 +82,9 @@ struct driver {
   void check(CUresult code, char const* action, std::string const& subject = {}) const;
 };
 
+/// @throws device_error no GPU with this ordinal.
+CUdevice gpu_handle(driver const& api, int ordinal);
+
 /// While it lives, calls of this thread that would invalidate a capture of another thread
 /// (cuStreamBeginCapture in global mode) neither do so nor fail.
 class relaxed_capture {

@@ -4,11 +4,9 @@
 #include <cstdint>
 
 #include "device/cuda_driver.hpp"
-#include "device/device_name.hpp"
+#include "device/device_checks.hpp"
+#include "device/devices.hpp"
 #include "device/gpu_device.hpp"
-#include "device/gpu_info.hpp"
-#include "device/link_options_for.hpp"
-#include "device/misuse.hpp"
 #include "device/reference_device.hpp"
 #include "util/text/format.hpp"
 

@@ -2,7 +2,6 @@
 #include "fatlink/device_backend.hpp"
 
 #include "device/device_checks.hpp"
-#include "device/misuse.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

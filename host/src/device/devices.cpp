@@ -1,16 +1,165 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/devices.hpp"
 
+#include <algorithm>
+#include <charconv>
+#include <future>
 #include <map>
+#include <system_error>
+#include <thread>
 #include <utility>
 
-#include "device/device_name.hpp"
-#include "device/gpu_info.hpp"
-#include "device/link_options_for.hpp"
-#include "device/misuse.hpp"
-#include "device/on_each_device.hpp"
-#include "device/shared_links.hpp"
+#include "device/device_checks.hpp"
+#include "device/devices.hpp"
+#include "device/gpu_device.hpp"
+#include "fatlink/error.hpp"
+#include "fatlink/target.hpp"
 #include "util/text/format.hpp"
+#include "wording.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+constexpr std::size_t k_most_devices = 1024;
+
+[[noreturn]] void refuse_list(std::string_view names, std::string const& reason)
+{
+  fail_use(detail::format("device '{}': {}", names, reason), std::string(names),
+           "write all, gpu:0,1, cpu,cpu or 4xcpu", error_code::unknown_device);
+}
+
+/// Removes "4x" of "4xcpu"; 1 without it. @throws usage_error a number of GPUs, 0, or too many.
+std::size_t take_count(std::string_view& item, std::string_view names)
+{
+  std::size_t count = 0;
+  auto const* const end = item.data() + item.size();
+  auto const [rest, code] = std::from_chars(item.data(), end, count);
+  if (rest == item.data() || rest == end || *rest != 'x') return 1;
+  item.remove_prefix(static_cast<std::size_t>(rest - item.data()) + 1);
+  if (code != std::errc{} || count == 0 || count > k_most_devices)
+    refuse_list(names, detail::format("write a number from 1 to {} before x", k_most_devices));
+  if (!item.starts_with("cpu"))
+    refuse_list(names, "only reference devices have a number, as in 4xcpu");
+  return count;
+}
+
+/// "gpu:1" of "1".
+std::string canonical(std::string_view item)
+{
+  if (item == "cpu") return "cpu";
+  if (item.starts_with("cpu:")) return detail::format("cpu:{}", target(item.substr(4)).name());
+  return detail::format("gpu:{}", parse_ordinal(item));
+}
+
+void add_item(std::vector<std::string>& devices, std::string_view item, std::string_view names)
+{
+  if (item == "all")
+    refuse_list(names, "all names every GPU and cannot be combined with other devices");
+  auto const count = take_count(item, names);
+  auto const device = canonical(item);
+  if (device.starts_with("gpu") && std::ranges::find(devices, device) != devices.end())
+    refuse_list(names, detail::format("names {} twice", device));
+  devices.insert(devices.end(), count, device);
+  if (devices.size() > k_most_devices)
+    refuse_list(names, detail::format("names more than {} devices", k_most_devices));
+}
+
+}  // namespace
+
+int parse_ordinal(std::string_view name)
+{
+  auto digits = name;
+  if (digits == "gpu") return 0;
+  if (digits.starts_with("gpu:")) digits.remove_prefix(4);
+  int ordinal = 0;
+  auto const* const end = digits.data() + digits.size();
+  auto const [rest, code] = std::from_chars(digits.data(), end, ordinal);
+  if (code == std::errc{} && rest == end && ordinal >= 0) return ordinal;
+  fail_use(detail::format("device '{}': no such device", name), std::string(name),
+           "write gpu, gpu:1, cpu or cpu:sm_80", error_code::unknown_device);
+}
+
+std::vector<std::string> parse_device_list(std::string_view names)
+{
+  std::vector<std::string> devices;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    auto const end = std::min(names.find(',', begin), names.size());
+    add_item(devices, names.substr(begin, end - begin), names);
+    begin = end + 1;
+  }
+  return devices;
+}
+
+std::shared_ptr<linked_image const> shared_links::get(device_info const& device, link_mode mode)
+{
+  std::promise<std::shared_ptr<linked_image const>> promise;
+  auto const [result, is_first] =
+      enter({mode, device.target.name(), device.image_for(mode)}, promise.get_future().share());
+  if (is_first) try {
+      promise.set_value(std::make_shared<linked_image const>(link_(device, mode)));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+  return result.get();
+}
+
+std::pair<shared_links::outcome, bool> shared_links::enter(key const& link, outcome const& own)
+{
+  std::lock_guard const lock(mutex_);
+  auto const [entry, is_first] = links_.try_emplace(link, own);
+  return {entry->second, is_first};
+}
+
+shared_images shared_links::images(link_mode mode) const
+{
+  shared_images images;
+  for (auto const& [link, result] : links_) {
+    if (std::get<link_mode>(link) != mode) continue;
+    try {
+      images.push_back(result.get());
+    } catch (...) {  // the error is that of its devices
+    }
+  }
+  return images;
+}
+
+void check_devices(opened_devices const& devices)
+{
+  for (auto const& device : devices)
+    if (device && *device.value == nullptr)
+      fail_use(detail::format("device '{}' is null", device.device), device.device,
+               "pass what open_devices returns");
+}
+
+void run_on_threads(std::vector<std::size_t> const& numbers,
+                    std::function<void(std::size_t)> const& call)
+{
+  std::promise<bool> is_complete;
+  std::vector<std::jthread> threads;  // end before the promise
+  auto const answer = is_complete.get_future().share();
+  threads.reserve(numbers.size());
+  try {
+    for (auto const number : numbers)
+      threads.emplace_back([answer, number, &call, words = current_wording()] {
+        wording_scope const scope(words);
+        if (answer.get()) call(number);
+      });
+  } catch (std::system_error const& cause) {
+    is_complete.set_value(false);
+    throw unavailable_error(
+        stage::device,
+        {.message = detail::format("cannot start a thread for each of {} devices: {}",
+                                   numbers.size(), cause.code().message()),
+         .code = error_code::out_of_memory,
+         .hint = "use fewer devices, or raise the limits of processes and memory (ulimit -u, -v)"});
+  } catch (...) {
+    is_complete.set_value(false);
+    throw;
+  }
+  is_complete.set_value(true);
+}
+
+}  // namespace fatlink::detail
 
 namespace fatlink {
 namespace {
@@ -70,18 +219,6 @@ try {
 }
 
 }  // namespace
-
-namespace detail {
-
-void check_devices(opened_devices const& devices)
-{
-  for (auto const& device : devices)
-    if (device && *device.value == nullptr)
-      fail_use(detail::format("device '{}' is null", device.device), device.device,
-               "pass what open_devices returns");
-}
-
-}  // namespace detail
 
 bool names_several_devices(std::string_view names) noexcept
 {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a GPU, in the context that is current to the calling thread. A call without a stream is
-// complete when it returns, also for kernels on streams that do not wait for the default stream.
+// Memory of a GPU: buffers and their pool, arrays, textures and surfaces, in the context that is
+// current to the calling thread; and where an address is. A call without a stream is complete when
+// it returns, also for kernels on streams that do not wait for the default stream.
 // Units: bytes. Threads: safe.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <span>
 #include <string>
@@ -76,5 +78,65 @@ class gpu_memory {
   std::string gpu_;
   gpu_pool& pool_;
 };
+
+/// Arrays, textures and surfaces. Handles of arrays are CUarrays. Units: bytes, texels.
+class gpu_textures {
+ public:
+  /// `gpu`: its name, for messages.
+  gpu_textures(driver const& api, std::string gpu) : api_(api), gpu_(std::move(gpu)) {}
+
+  /// @throws device_error the driver refuses the shape, or there is not enough memory.
+  [[nodiscard]] CUarray create_array(texel_format const& format, array_shape const& shape) const;
+  void destroy_array(CUarray array) const noexcept { (void)api_.array_destroy(array); }
+  /// Has ended when it returns, also for kernels on streams that do not wait for the default
+  /// stream.
+  /// @throws device_error the driver fails the copy.
+  void write_array(CUarray array, bytes_view texels) const;
+  /// @throws device_error the driver fails the copy.
+  void read_array(CUarray array, std::span<std::byte> texels) const;
+
+  /// @throws device_error the driver refuses the options.
+  [[nodiscard]] std::uint64_t create_texture(CUarray array, texture_options const& options) const;
+  /// @throws device_error the driver refuses the texels or the options.
+  [[nodiscard]] std::uint64_t create_texture(linear_texels const& texels,
+                                             texture_options const& options) const;
+  void destroy_texture(std::uint64_t texture) const noexcept
+  {
+    (void)api_.texture_destroy(texture);
+  }
+  /// @throws device_error the driver refuses the array.
+  [[nodiscard]] std::uint64_t create_surface(CUarray array) const;
+  void destroy_surface(std::uint64_t surface) const noexcept
+  {
+    (void)api_.surface_destroy(surface);
+  }
+
+ private:
+  /// A copy of all texels, `bytes` bytes, whose host side is not yet set.
+  [[nodiscard]] CUDA_MEMCPY3D whole_copy(CUarray array, std::size_t bytes) const;
+  [[nodiscard]] CUDA_ARRAY3D_DESCRIPTOR descriptor_of(CUarray array) const;
+  [[nodiscard]] std::uint64_t create_texture(CUDA_RESOURCE_DESC const& resource,
+                                             CUarray_format format,
+                                             texture_options const& options) const;
+
+  driver const& api_;
+  std::string gpu_;
+};
+
+enum class gpu_memory_kind {
+  device,   ///< of a GPU
+  managed,  ///< moves between the host and GPUs
+  host,     ///< page-locked memory of the host, which GPUs can access
+};
+
+struct gpu_address {
+  int ordinal = 0;  ///< of the GPU on which it was allocated or registered
+  gpu_memory_kind kind = gpu_memory_kind::device;
+};
+
+/// Finds the GPU and the kind of memory of an address. Needs no current context.
+/// @throws usage_error `address` is not in memory of CUDA, or no longer.
+/// @throws device_error the driver fails the query.
+gpu_address locate(driver const& api, device_address address);
 
 }  // namespace fatlink::detail

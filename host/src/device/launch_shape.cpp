@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 
 namespace fatlink {
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fatlink/loaded_module.hpp"
 
-#include "device/kernel_parameters.hpp"
-#include "device/misuse.hpp"
-#include "device/own_handle.hpp"
+#include "device/device_checks.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink {
 namespace {

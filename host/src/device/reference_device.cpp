@@ -6,6 +6,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -19,20 +20,129 @@
 #include <vector>
 
 #include "device/device_checks.hpp"
-#include "device/misuse.hpp"
-#include "device/reference_failure.hpp"
-#include "device/reference_textures.hpp"
 #include "fatlink/device_backend.hpp"
 #include "fatlink/error.hpp"
+#include "interpreter/decode/address_space.hpp"
+#include "interpreter/decode/failure.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/machine.hpp"
+#include "util/files/output_file.hpp"
 #include "util/process/fork_guard.hpp"
-#include "util/process/signal_guard.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {
+
+// Failures of the interpreter as errors of fatlink.
+
+/// The code of the error that reports a fault.
+error_code code_of(interpreter::fault kind) noexcept
+{
+  switch (kind) {
+    case interpreter::fault::syntax:
+      return error_code::invalid_ptx;
+    case interpreter::fault::refused:
+      return error_code::refused_instruction;
+    case interpreter::fault::invalid:
+      return error_code::invalid_instruction;
+    case interpreter::fault::unresolved:
+      return error_code::unresolved_symbol;
+    case interpreter::fault::duplicate:
+      return error_code::duplicate_symbol;
+    case interpreter::fault::prototype:
+      return error_code::prototype_mismatch;
+    case interpreter::fault::no_kernel:
+      return error_code::unknown_kernel;
+    case interpreter::fault::launch:
+      return error_code::invalid_launch;
+    case interpreter::fault::memory:
+      return error_code::out_of_memory;
+    case interpreter::fault::address:
+      return error_code::illegal_address;
+    case interpreter::fault::endless:
+      return error_code::endless_kernel;
+    case interpreter::fault::deadlock:
+      return error_code::deadlock;
+    case interpreter::fault::trap:
+      return error_code::trap;
+    case interpreter::fault::race:
+      return error_code::write_race;
+    case interpreter::fault::uninitialized:
+      return error_code::uninitialized_read;
+  }
+  return error_code::defect;
+}
+
+char const* remedy_of_kind(interpreter::failure const& failure) noexcept
+{
+  switch (failure.kind()) {
+    case interpreter::fault::syntax:
+      return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
+             "report it with the inputs";
+    case interpreter::fault::refused:
+      return "the reference device has no texture references, tensor maps, multicast memory or "
+             "products of several warps; run it on a GPU";
+    case interpreter::fault::invalid:
+      return "fix the device code that made this PTX";
+    case interpreter::fault::unresolved:
+      return "pass the input that defines it";
+    case interpreter::fault::duplicate:
+      return "pass only one input that defines it";
+    case interpreter::fault::prototype:
+      return "fix the type: every declaration and definition of the function must be the same";
+    case interpreter::fault::no_kernel:
+      return "<ptx_interface::kernels> lists the kernels of a fatbin";
+    case interpreter::fault::launch:
+      return "check the grid, block and arguments that the host program passes";
+    case interpreter::fault::memory:
+      return "allocate less memory";
+    case interpreter::fault::endless:
+      return "fix the loop, or raise <cpu_options::instruction_budget> (0: no limit)";
+    default:
+      return failure.location().empty()
+                 ? "fix the device code; compile with line information (nvcc -lineinfo, fatlink "
+                   "compile --line-info) to see source lines (for lto mode, the library too)"
+                 : "fix the device code";
+  }
+}
+
+std::string remedy(interpreter::failure const& failure)
+{
+  return failure.hint().empty() ? remedy_of_kind(failure) : failure.hint();
+}
+
+/// @throws file_error, link_error, unavailable_error or device_error, by the kind of `failure`,
+///   with its code and hint.
+[[noreturn]] void throw_error(interpreter::failure const& failure)
+{
+  error_details details{.message = failure.what(),
+                        .input = failure.source(),
+                        .code = code_of(failure.kind()),
+                        .hint = remedy(failure)};
+  switch (failure.kind()) {
+    case interpreter::fault::syntax:
+    case interpreter::fault::no_kernel:
+      throw file_error(stage::device, details);
+    case interpreter::fault::invalid:
+    case interpreter::fault::unresolved:
+    case interpreter::fault::duplicate:
+    case interpreter::fault::prototype:
+      throw link_error(stage::linker, details);
+    case interpreter::fault::refused:
+      throw unavailable_error(stage::device, details);
+    default:
+      throw device_error(stage::device, details);
+  }
+}
+
+/// The result of `call()`; an interpreter::failure is thrown as an error of fatlink.
+template <typename Call>
+decltype(auto) translate_failures(Call const& call)
+try {
+  return call();
+} catch (interpreter::failure const& failure) {
+  throw_error(failure);
+}
 
 /// Where the host keeps memory of the reference device, for copies by the host program.
 /// Units: bytes. Threads: safe.
@@ -183,6 +293,177 @@ device_variable reference_module::find_variable(std::string const& name)
        .code = error_code::unknown_variable,
        .hint = "pass the name as the PTX has it; a link may remove a variable that is "
                "not used"});
+}
+
+// Arrays, textures and surfaces. Texels of arrays are in the device's memory, rows without padding.
+// Units: bytes, texels. Threads: safe, except that an array is written by one thread at a time.
+
+/// An array in `texels`, an allocation of its own.
+struct reference_array {
+  interpreter::region texels = {};
+  interpreter::image_layout layout = {};
+};
+
+class reference_textures {
+ public:
+  explicit reference_textures(std::shared_ptr<interpreter::memory> memory)
+      : memory_(std::move(memory))
+  {
+  }
+
+  /// @throws device_error the host has not enough memory.
+  [[nodiscard]] std::unique_ptr<reference_array> create_array(texel_format const& format,
+                                                              array_shape const& shape);
+  void destroy_array(std::unique_ptr<reference_array> array) noexcept;
+  /// `texels` has the bytes of all texels.
+  static void write_array(reference_array const& array, bytes_view texels);
+  static void read_array(reference_array const& array, std::span<std::byte> texels);
+
+  std::uint64_t create_texture(reference_array const& array, texture_options const& options);
+  std::uint64_t create_texture(linear_texels const& texels, texture_options const& options);
+  std::uint64_t create_surface(reference_array const& array);
+  /// Destroys a texture or surface.
+  void destroy_object(std::uint64_t object) noexcept { memory_->textures().remove(object); }
+
+ private:
+  std::shared_ptr<interpreter::memory> memory_;
+};
+
+interpreter::texel_layout layout_of(texel_format const& format)
+{
+  auto const bits = static_cast<unsigned>(texel_bytes(format)) * 8 / format.channels;
+  auto const make = [&](interpreter::texel_kind kind) {
+    return interpreter::texel_layout{.channels = format.channels, .bits = bits, .kind = kind};
+  };
+  switch (format.type) {
+    case channel_type::u8:
+    case channel_type::u16:
+    case channel_type::u32:
+      return make(interpreter::texel_kind::unsigned_integer);
+    case channel_type::s8:
+    case channel_type::s16:
+    case channel_type::s32:
+      return make(interpreter::texel_kind::signed_integer);
+    case channel_type::f16:
+    case channel_type::f32:
+      break;
+  }
+  return make(interpreter::texel_kind::floating);
+}
+
+/// Rows begin at multiples of the largest access of a surface, so that an access which is aligned
+/// in its row is aligned.
+interpreter::image_layout layout_of(texel_format const& format, array_shape const& shape)
+{
+  constexpr std::size_t k_alignment = 16;
+  return {.texels = layout_of(format),
+          .width = shape.width,
+          .height = shape.height,
+          .depth = shape.depth,
+          .layers = shape.layers,
+          .is_cube = shape.is_cubemap,
+          .row_bytes = interpreter::aligned(shape.width * texel_bytes(format), k_alignment),
+          .allows_surface = shape.allows_surface,
+          .allows_gather = shape.allows_gather};
+}
+
+interpreter::image image_of(reference_array const& array)
+{
+  return {.address = array.texels.base, .layout = array.layout};
+}
+
+interpreter::image image_of(linear_texels const& texels)
+{
+  auto const is_indexed = texels.height == 0;
+  return {.address = texels.address,
+          .layout = {.texels = layout_of(texels.format),
+                     .width = texels.width,
+                     .height = texels.height,
+                     .row_bytes =
+                         is_indexed ? texels.width * texel_bytes(texels.format) : texels.row_bytes,
+                     .is_linear = is_indexed,
+                     .is_pitched = !is_indexed}};
+}
+
+interpreter::address_mode mode_of(address_mode mode) noexcept
+{
+  switch (mode) {
+    case address_mode::wrap:
+      return interpreter::address_mode::wrap;
+    case address_mode::mirror:
+      return interpreter::address_mode::mirror;
+    case address_mode::border:
+      return interpreter::address_mode::border;
+    case address_mode::clamp:
+      break;
+  }
+  return interpreter::address_mode::clamp;
+}
+
+interpreter::sampler sampler_of(texture_options const& options)
+{
+  interpreter::sampler sampler{.is_linear_filter = options.filter == filter_mode::linear,
+                               .has_normalized_coordinates = options.has_normalized_coordinates,
+                               .reads_normalized = options.reads_normalized,
+                               .border = options.border};
+  std::ranges::transform(options.address, sampler.modes.begin(), mode_of);
+  return sampler;
+}
+
+/// Calls `copy_row` with each row in the array, and where it is in texels without padding.
+template <typename CopyRow>
+void each_row(reference_array const& array, std::size_t size, CopyRow const& copy_row)
+{
+  auto const& layout = array.layout;
+  auto const row_size = layout.width * layout.texels.bytes();
+  for (std::size_t row = 0; (row + 1) * row_size <= size; ++row)
+    copy_row(array.texels.data + row * layout.row_bytes, row * row_size, row_size);
+}
+
+std::unique_ptr<reference_array> reference_textures::create_array(texel_format const& format,
+                                                                  array_shape const& shape)
+{
+  auto array = std::make_unique<reference_array>();
+  array->layout = layout_of(format, shape);
+  array->texels =
+      translate_failures([&] { return memory_->allocate(array->layout.bytes(), "an array"); });
+  return array;
+}
+
+void reference_textures::destroy_array(std::unique_ptr<reference_array> array) noexcept
+{
+  memory_->release(array->texels.base);
+}
+
+void reference_textures::write_array(reference_array const& array, bytes_view texels)
+{
+  each_row(array, texels.size(), [&](std::byte* row, std::size_t place, std::size_t bytes) {
+    std::memcpy(row, texels.data() + place, bytes);
+  });
+}
+
+void reference_textures::read_array(reference_array const& array, std::span<std::byte> texels)
+{
+  each_row(array, texels.size(), [&](std::byte const* row, std::size_t place, std::size_t bytes) {
+    std::memcpy(texels.data() + place, row, bytes);
+  });
+}
+
+std::uint64_t reference_textures::create_texture(reference_array const& array,
+                                                 texture_options const& options)
+{
+  return memory_->textures().add_texture(image_of(array), sampler_of(options));
+}
+
+std::uint64_t reference_textures::create_texture(linear_texels const& texels,
+                                                 texture_options const& options)
+{
+  return memory_->textures().add_texture(image_of(texels), sampler_of(options));
+}
+
+std::uint64_t reference_textures::create_surface(reference_array const& array)
+{
+  return memory_->textures().add_surface(image_of(array));
 }
 
 // The device.

@@ -2,7 +2,6 @@
 #include "fatlink/stream.hpp"
 
 #include "device/device_checks.hpp"
-#include "device/own_handle.hpp"
 
 namespace fatlink {
 

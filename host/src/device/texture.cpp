@@ -7,8 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "device/misuse.hpp"
-#include "device/own_handle.hpp"
+#include "device/device_checks.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

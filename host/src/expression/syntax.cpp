@@ -9,7 +9,6 @@
 #include "expression/words.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -6,7 +6,6 @@
 
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -14,7 +14,6 @@
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "util/bytes/byte_reader.hpp"
-#include "util/bytes/encodings.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/limits.hpp"
 #include "util/process/immortal.hpp"

@@ -3,6 +3,7 @@
 #include "fatbin/ident.hpp"
 
 #include <cxxabi.h>
+#include <nettle/base64.h>
 
 #include <algorithm>
 #include <array>
@@ -17,12 +18,11 @@
 #include <string>
 #include <utility>
 
-#include "fatbin/number_names.hpp"
+#include "fatbin/json_file.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ident.hpp"
 #include "util/bytes/byte_reader.hpp"
-#include "util/bytes/encodings.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/json.hpp"
@@ -288,6 +288,30 @@ byte_buffer write_ident(bytes_view image, std::string_view text, std::string_vie
   for (std::uint64_t offset = 0; offset < image.size();)
     offset = append_container(written, bytes, offset, text);
   return written;
+}
+
+std::optional<std::string> decode_base64(std::string_view text)
+{
+  if (text.find_first_of(" \t\n\v\f\r") != std::string_view::npos)
+    return std::nullopt;  // nettle skips them
+  base64_decode_ctx state{};
+  ::base64_decode_init(&state);
+  std::string decoded(BASE64_DECODE_LENGTH(text.size()), '\0');
+  auto size = decoded.size();
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(decoded.data());
+  if (::base64_decode_update(&state, &size, bytes, text.size(), text.data()) == 0 ||
+      ::base64_decode_final(&state) == 0)
+    return std::nullopt;
+  decoded.resize(size);
+  return decoded;
+}
+
+std::string encode_base64(std::string_view bytes)
+{
+  std::string text(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
+  ::base64_encode_raw(text.data(), bytes.size(),
+                      reinterpret_cast<std::uint8_t const*>(bytes.data()));
+  return text;
 }
 
 }  // namespace fatlink::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an ident states beyond fatlink/ident.hpp: the identity of its contract, the types of
-// elements; and how it is written. Threads: no shared state.
+// elements; and how it is written, in base64. Threads: no shared state.
 #pragma once
 
 #include <map>
@@ -57,5 +57,11 @@ std::string encode_ident(ident const& stated);
 /// Payloads and all other fields are kept. `name` is the file's, for messages.
 /// @throws format_error as read_fatbin.
 byte_buffer write_ident(bytes_view image, std::string_view text, std::string_view name = "fatbin");
+
+/// Nothing where `text` is not base64 (a stray character, a wrong length, misplaced '=').
+std::optional<std::string> decode_base64(std::string_view text);
+
+/// With padding, on one line.
+std::string encode_base64(std::string_view bytes);
 
 }  // namespace fatlink::detail

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "fatlink/bytes.hpp"
+#include "fatlink/element_type.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/json.hpp"
 
@@ -104,5 +105,12 @@ class json_place {
   error_code code_;
   std::string path_ = {};
 };
+
+/// float32 for "float", as the demangler names types; nothing for a type that is no such number.
+std::optional<scalar_kind> number_of_cpp(std::string_view type) noexcept;
+
+/// The name in `known` that `word` stands for, for "did you mean": "float32" for the C++ type
+/// "float", otherwise the most similar one, as nearest().
+std::string intended_name(std::vector<std::string> const& known, std::string_view word);
 
 }  // namespace fatlink::detail

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the entries of a container, and the PTX of an entry.
 // The format: docs/fatbin_format.md.
+#include <lz4.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
 #include <algorithm>
+#include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -10,7 +16,6 @@
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
 #include "util/bytes/byte_reader.hpp"
-#include "util/bytes/encodings.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 
@@ -41,6 +46,39 @@ bool is_linked(entry_kind kind)
                                     .hint = hint});
 }
 
+/// Exactly `size` bytes of a zstd frame; empty if it is damaged, with the reason in `error`.
+/// @throws std::bad_alloc, also where zstd cannot allocate.
+std::string decompress_zstd(bytes_view frame, std::size_t size, std::string& error)
+{
+  std::string text(size, '\0');
+  auto const written = ZSTD_decompress(text.data(), size, frame.data(), frame.size());
+  if (ZSTD_getErrorCode(written) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+  if (ZSTD_isError(written) != 0) {
+    error = detail::format("zstd: {}", ZSTD_getErrorName(written));
+    return {};
+  }
+  if (written == size) return text;
+  error = detail::format("zstd: {} bytes instead of {}", written, size);
+  return {};
+}
+
+/// As above, of a raw LZ4 block.
+std::string decompress_lz4(bytes_view block, std::size_t size, std::string& error)
+{
+  constexpr std::size_t k_most = std::numeric_limits<int>::max();
+  if (block.size() > k_most || size > k_most) {
+    error = "lz4: block too large";
+    return {};
+  }
+  std::string text(size, '\0');
+  auto const written = LZ4_decompress_safe(reinterpret_cast<char const*>(block.data()), text.data(),
+                                           static_cast<int>(block.size()), static_cast<int>(size));
+  if (written >= 0 && static_cast<std::size_t>(written) == size) return text;
+  error = written < 0 ? "lz4: damaged block"
+                      : detail::format("lz4: {} bytes instead of {}", written, size);
+  return {};
+}
+
 /// The payload, decompressed; `kind` is that of the entry in messages.
 std::string decompressed(fatbin_entry const& entry, std::string_view name, char const* kind)
 {
@@ -52,9 +90,9 @@ std::string decompressed(fatbin_entry const& entry, std::string_view name, char 
   if (entry.compression == compression::none)
     payload.assign(reinterpret_cast<char const*>(entry.payload.data()), size);
   else if (entry.compression == compression::zstd)
-    payload = detail::decompress_zstd(entry.payload, size, error);
+    payload = decompress_zstd(entry.payload, size, error);
   else if (entry.compression == compression::lz4)
-    payload = detail::decompress_lz4(entry.payload, size, error);
+    payload = decompress_lz4(entry.payload, size, error);
   else
     fail_payload(entry, name, kind, "is compressed in a way that this fatlink does not know",
                  error_code::newer_format,

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "cubin/architecture.hpp"
+#include "cubin/cubin.hpp"
 #include "util/bytes/byte_reader.hpp"
 #include "util/bytes/elf_reader.hpp"
 #include "util/text/format.hpp"

@@ -7,7 +7,6 @@
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "util/bytes/sha256.hpp"
-#include "util/files/path_lookup.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"

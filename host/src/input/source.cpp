@@ -7,7 +7,6 @@
 #include "fatlink/error.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink {
 namespace {

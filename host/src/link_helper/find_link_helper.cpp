@@ -10,7 +10,6 @@
 
 #include "fatlink/error.hpp"
 #include "link_helper/find_link_helper.hpp"
-#include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 

@@ -9,7 +9,6 @@
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 #include "util/text/number.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

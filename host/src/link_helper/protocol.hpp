@@ -143,7 +143,7 @@ byte_buffer encode(looked_up_file const& file, request_identity const& request);
 message_header decode_header(bytes_view header);
 link_request decode_request(bytes_view body);
 program decode_program(bytes_view body);
-/// Texts of hellos, products and failures come back printable (util/text/printable.hpp).
+/// Texts of hellos, products and failures come back printable (util/text/format.hpp).
 helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
 helper_failure decode_failure(bytes_view body, message_kind kind);

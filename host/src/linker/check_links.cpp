@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fatlink/preflight.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/run_nvjitlink.hpp"
 #include "preflight/entries.hpp"
 #include "util/text/format.hpp"
 #include "vendor/link_in_process.hpp"

@@ -12,7 +12,6 @@
 #include "linker/link_options.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 #include "vendor/link_in_process.hpp"
 
 namespace fatlink {

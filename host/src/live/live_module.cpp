@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <deque>
 
-#include "device/kernel_parameters.hpp"
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "live/live_swap.hpp"
 #include "live/publication.hpp"
 

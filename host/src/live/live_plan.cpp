@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "live/live_swap.hpp"

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "fatlink/live_swap.hpp"
 #include "live/publication.hpp"
 #include "util/process/stopwatch.hpp"

@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "util/process/immortal.hpp"
 
 namespace fatlink::detail {

@@ -15,7 +15,6 @@
 #include "plan/components.hpp"
 #include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -15,7 +15,6 @@
 #include "preflight/types.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 

@@ -11,10 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "device/misuse.hpp"
+#include "device/device_checks.hpp"
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/plan_call.hpp"
-#include "plan/launch_limits.hpp"
 #include "plan/plan_formulas.hpp"
 #include "plan/plan_values.hpp"
 #include "util/text/format.hpp"

@@ -14,6 +14,7 @@
 
 #include "expression/formula.hpp"
 #include "expression/words.hpp"
+#include "fatlink/element_type.hpp"
 #include "fatlink/launch_plan.hpp"
 
 namespace fatlink::detail {
@@ -101,5 +102,26 @@ std::optional<std::int64_t> compute_length(launch_plan const& plan, plan_argumen
 
 /// Whether `argument` is an output of one integer, which a length may use.
 bool holds_length(plan_argument const& argument);
+
+// The ranges of what formulas compute. Source: CUDA C++ Programming Guide 13.0, "Technical
+// Specifications per Compute Capability", the same for all architectures that CUDA 13 supports.
+// Each function throws expression_error for a value out of range.
+
+/// Blocks of a grid in `dimension` 0 to 2: 0 to 2^31 - 1 in x, 0 to 65,535 in y and z.
+unsigned check_grid(std::int64_t blocks, std::size_t dimension);
+/// Threads of a block in `dimension` 0 to 2: 1 to 1,024 in x and y, 1 to 64 in z.
+unsigned check_block(std::int64_t threads, std::size_t dimension);
+/// Threads of a block in all dimensions together: at most 1,024.
+void check_block_threads(std::array<unsigned, 3> const& block);
+/// Dynamic shared memory of a block: 0 to 2^31 - 1 bytes. Devices have less, and refuse more.
+std::size_t check_shared_bytes(std::int64_t bytes);
+/// An extent of an array: 0 or more.
+std::size_t check_extent(std::int64_t count);
+/// A value that is passed as the integer type `type`.
+void check_fits(std::int64_t value, element_type const& type);
+
+/// Whether `value` is in the range of the integer type `type`.
+bool fits(std::int64_t value, element_type const& type) noexcept;
+bool is_integer(element_type const& type) noexcept;
 
 }  // namespace fatlink::detail

@@ -7,11 +7,9 @@
 #include <optional>
 
 #include "fatlink/error.hpp"
-#include "plan/launch_limits.hpp"
 #include "plan/plan_formulas.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

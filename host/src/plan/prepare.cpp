@@ -4,9 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "device/link_options_for.hpp"
-#include "device/on_each_device.hpp"
-#include "device/shared_links.hpp"
+#include "device/devices.hpp"
 #include "plan/bind_types.hpp"
 #include "plan/check_plan.hpp"
 #include "plan/plan_call_state.hpp"

@@ -20,12 +20,10 @@
 #include "fatlink/launch_plan.hpp"
 #include "input/find_sidecar.hpp"
 #include "plan/bind_types.hpp"
-#include "plan/launch_limits.hpp"
 #include "plan/plan_formulas.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

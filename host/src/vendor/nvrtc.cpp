@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 #include "vendor/elf_file.hpp"
 

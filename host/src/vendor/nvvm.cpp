@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

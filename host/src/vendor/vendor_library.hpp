@@ -16,6 +16,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,9 +26,32 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/library_file.hpp"
-#include "util/files/shared_library.hpp"
 
 namespace fatlink::detail {
+
+/// A shared library opened at run time. Never closed: nvJitLink and libcuda have threads and exit
+/// handlers, which crash if the library is unmapped.
+class shared_library {
+ public:
+  /// Opens `path`; converts to false if the loader refuses, and `error` then contains its message.
+  static shared_library open(std::string const& path, std::string& error);
+
+  /// The library of that name that this process has already loaded; converts to false if there is
+  /// none.
+  static shared_library loaded(std::string const& name);
+
+  shared_library() = default;
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  /// The address of the first name in `names` that it exports, or null.
+  [[nodiscard]] void* find(std::initializer_list<std::string> names) const noexcept;
+  /// The file, with symbolic links resolved.
+  [[nodiscard]] std::string path() const;
+
+ private:
+  explicit shared_library(void* handle) noexcept : handle_(handle) {}
+  void* handle_ = nullptr;
+};
 
 /// One of the vendor's libraries.
 struct vendor_library {

@@ -18,7 +18,6 @@
 #include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

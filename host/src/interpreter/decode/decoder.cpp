@@ -9,7 +9,7 @@
 #include "interpreter/decode/address_space.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "util/limits.hpp"
-#include "util/text/printable.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::interpreter {
 namespace {

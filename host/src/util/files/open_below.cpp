@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "util/files/path_lookup.hpp"
+#include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {

@@ -23,6 +23,25 @@
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
+signal_guard::signal_guard(int signal) noexcept
+{
+  sigemptyset(&signal_);
+  sigaddset(&signal_, signal);
+  sigset_t pending;
+  sigpending(&pending);
+  was_pending_ = sigismember(&pending, signal) == 1;
+  pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+}
+
+signal_guard::~signal_guard()
+{
+  auto const code = errno;
+  timespec const at_once{};
+  if (!was_pending_) sigtimedwait(&signal_, nullptr, &at_once);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = code;
+}
+
 namespace {
 
 /// Whether a write that failed with errno is to be tried again.

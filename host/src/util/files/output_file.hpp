@@ -12,6 +12,7 @@
 // state.
 #pragma once
 
+#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -24,6 +25,23 @@ namespace fatlink::detail {
 /// Writes all of `bytes`; continues after interrupted and short writes, and waits if the descriptor
 /// is non-blocking and full. Returns false and sets errno at the first write that fails.
 bool write_all(int file, bytes_view bytes) noexcept;
+
+/// Prevents a signal raised by a write (SIGPIPE: the reader is gone; SIGXFSZ: the file exceeds the
+/// process's limit) from ending the host process: the write fails instead. While it lives, discards
+/// `signal` when this thread raises it. The host's handlers and other threads' masks are not
+/// changed.
+class signal_guard {
+ public:
+  explicit signal_guard(int signal) noexcept;
+  ~signal_guard();  ///< keeps errno
+  signal_guard(signal_guard const&) = delete;
+  signal_guard& operator=(signal_guard const&) = delete;
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
 
 /// `opened`, or, if that is 0, 1 or 2, a copy with a higher number, which replaces it: in a process
 /// with closed standard streams, the file would receive what other code prints. -1 sets errno.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads whole untrusted files safely: regular files only, of limited size, read once.
+// Reads whole untrusted files safely: regular files only, of limited size, read once; lists folders
+// and resolves paths. Threads: no shared state.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +8,8 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
@@ -51,5 +54,14 @@ byte_buffer read_file(std::filesystem::path const& path, std::uint64_t size_limi
 /// @throws file_error names `path` and the system's reason.
 bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> buffer,
              std::filesystem::path const& path);
+
+/// The paths of everything in `folder`, in no order; those until then where the system refuses to
+/// read on, none where it refuses to open. @throws std::bad_alloc, which ends the process inside of
+/// libstdc++'s directory_iterator.
+std::vector<std::filesystem::path> list_folder(std::filesystem::path const& folder);
+
+/// std::filesystem::canonical: `path` without symbolic links. `failure` says why there is none.
+/// @throws std::bad_alloc: canonical reports missing memory as it does a missing file.
+std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure);
 
 }  // namespace fatlink::detail

@@ -5,7 +5,6 @@
 #include <string>
 #include <system_error>
 
-#include "util/files/installed_files.hpp"
 #include "util/process/environment.hpp"
 
 namespace fatlink {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "util/text/format.hpp"
-#include "util/text/printable.hpp"
 
 namespace fatlink::detail {
 namespace {

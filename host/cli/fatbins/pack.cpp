@@ -21,17 +21,15 @@
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
-#include "fatbin_files.hpp"
+#include "fatbins/fatbin_files.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "packed_sidecar.hpp"
 #include "preflight/symbols.hpp"
 #include "preflight/types.hpp"
 #include "source_inputs.hpp"
-#include "util/bytes/encodings.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
