@@ -53,6 +53,100 @@ TEST(ConformanceReader, ReadsAnInstructionWithItsRows)
   EXPECT_EQ(cases[0].rows[0].operands[1][0].bits, 0xFFFF'FFFEU);
 }
 
+TEST(ConformanceReader, ReadsInstructionsOnTheFirstLine)
+{
+  auto const cases = read("case (a:u32) -> (d:u32): neg.s32 d, a;\n 1 -> -1\n");
+  EXPECT_EQ(cases.at(0).name, "neg.s32");
+  EXPECT_EQ(cases.at(0).code, "neg.s32 d, a;\n");
+  EXPECT_EQ(read("case n () -> (d:u32): x;\n -> 1\n").at(0).name, "n");
+}
+
+TEST(ConformanceReader, ReadsATable)
+{
+  auto const cases = read(
+      "table (a:u32, b:u32)\ntarget sm_80\nmodule .global .b32 m;\n w;\n <column>\n z;\n"
+      "column A -> (d:u32): add.u32 d, a, b;\ncolumn B twice -> (d:u32, p:pred)\n x;\n y;\n"
+      "rows a b -> A | B\n 1 2 -> 3 | 4 0\n 5 6 -> * 7 1\ncase c () -> (d:u32): x;\n -> 1\n");
+  ASSERT_EQ(cases.size(), 3U);
+  EXPECT_EQ(cases[0].name, "add.u32");
+  EXPECT_EQ(cases[0].code, "w;\nadd.u32 d, a, b;\nz;\n");
+  EXPECT_EQ(cases[1].name, "twice");
+  EXPECT_EQ(cases[1].code, "w;\nx;\ny;\nz;\n");
+  for (auto const& column : {cases[0], cases[1]}) {
+    EXPECT_EQ(column.target, "sm_80");
+    EXPECT_EQ(column.declarations, ".global .b32 m;\n");
+    ASSERT_EQ(column.rows.size(), 2U);
+    EXPECT_EQ(column.rows[1].operands[1][0].bits, 6U);
+    EXPECT_EQ(column.rows[1].line, 13U);
+  }
+  EXPECT_TRUE(cases[0].rows[1].results[0][0].is_any);
+  EXPECT_EQ(cases[1].rows[0].results[0][0].bits, 4U);
+  EXPECT_EQ(cases[1].rows[1].results[1][0].bits, 1U);
+  EXPECT_EQ(cases[2].target, "sm_75");
+}
+
+TEST(ConformanceReader, ReadsTheObjectsOfATable)
+{
+  auto const cases = read(
+      "table ()\n surface s 1d 1 u32: 1 -> 2\ncolumn A a -> (): x;\ncolumn B b -> (): y;\n"
+      "rows -> A B\n ->\n");
+  EXPECT_EQ(cases.at(1).objects.at(0).results.at(0)[0].bits, 2U);
+}
+
+TEST(ConformanceReader, ReadsLinesThatContinue)
+{
+  auto const cases = read("case a (a:u32) \\\n  -> (d:u32)\n x;\n 1 \\\n   -> \\\n   2\n");
+  EXPECT_EQ(cases.at(0).rows.at(0).results.at(0)[0].bits, 2U);
+  EXPECT_EQ(cases.at(0).rows.at(0).line, 4U);
+  expect_bad("case a (a:u32) \\\n -> (d:u32)\n x;\n 1 \\\n  2 -> 3\n",
+             "4: the row has 2 values where the case has 1");
+}
+
+TEST(ConformanceReader, NamesTheLineOfATableThatItDoesNotTake)
+{
+  std::string const head = "table (a:u32)\n";
+  auto const column = head + "column A x -> (d:u32): x;\n";
+  auto const rows = column + "rows a -> A\n";
+  expect_bad("table a\n", "1: a table is written: table (a:u32, …)");
+  expect_bad(head + "column A x (d:u32)\n",
+             "2: a column is written: column LABEL [NAME] -> (d:u32, …)");
+  expect_bad(head + "column A -> (d:u32)\n",
+             "2: the case has no name, and no instruction that names it");
+  expect_bad(column + "column A y -> (d:u32): x;\n", "3: there are two columns 'A'");
+  expect_bad(column + "column B x -> (d:u32): x;\n", "3: there are two cases 'x'");
+  expect_bad(column + "1 -> 1\n", "3: the rows of a table stand after its line 'rows'");
+  expect_bad(column + "rows -> A\n", "3: the rows of this table are written: rows a -> A");
+  expect_bad(column + "rows a -> B\n", "3: the rows of this table are written: rows a -> A");
+  expect_bad(column + "message no\n", "3: a table has results, not the message of a failure");
+  expect_bad(rows + "1 1\n", "4: a row has a ->");
+  expect_bad(rows + "1 -> 1 1\n", "4: the row has 2 values where the case has 1");
+  expect_bad(rows + "1 -> | 1\n", "4: the row has 2 values where the case has 1");
+  expect_bad(rows + "1 -> 1 |\n", "4: the row has 2 values where the case has 1");
+  expect_bad(rows + "y;\n", "4: a row has a ->");
+  expect_bad("column A x -> (d:u32): x;\n", "1: there is no case before this line");
+  expect_bad("case a () -> (d:u32): x;\ncolumn A x -> (d:u32): x;\n",
+             "2: there is no table before this line");
+}
+
+TEST(ConformanceReader, NamesTheTableThatIsNotComplete)
+{
+  std::string const head = "table (a:u32)\n";
+  expect_bad(head, "1: the table has no rows");
+  expect_bad(head + "rows a ->\n", "2: the table has no column");
+  expect_bad(head + "column A x -> (d:u32): x;\ncase a () -> ()\n", "3: the table has no rows");
+  expect_bad(head + "column A x -> (d:u32)\nrows a -> A\n", "3: the case 'x' has no instructions");
+  expect_bad(head + "w;\ncolumn A x -> (d:u32): x;\nrows a -> A\n",
+             "4: the instructions of a table have a line <column>");
+  expect_bad(head + "<column>\n<column>\n", "3: the table has two lines <column>");
+  expect_bad(head + "column A x -> (d:u32): x;\nrows a -> A\n",
+             "3: the case 'x' needs results or the message of a failure, and not both");
+  std::string const object = "surface s 1d 1 u32: 1\n";
+  expect_bad(head + "column A x -> (d:u32): x;\n" + object,
+             "3: the objects of a table stand before its columns");
+  expect_bad(head + object + "column A x -> (s:u32): x;\n",
+             "3: the case has two operands or objects 's'");
+}
+
 TEST(ConformanceReader, ReadsATexture)
 {
   auto const cases = read(
