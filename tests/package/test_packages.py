@@ -46,8 +46,8 @@ class Packages(unittest.TestCase):
         the build that is tested compiles all."""
         shutil.copytree(SOURCE / "kernels/transforms", place / "kernels/transforms")
         lists = place / "kernels/transforms/CMakeLists.txt"
-        text, count = re.subn(r"set\((\w+_(?:operators|transforms)) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
-        assert count >= 11, count
+        text, count = re.subn(r"set\((\w+_operators) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
+        assert count >= 9, count
         lists.write_text(text)
         for file in ("LICENSE", "CHANGELOG.md"):
             shutil.copy(SOURCE / file, place)
