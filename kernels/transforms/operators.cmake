@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+# The operators on numbers, one row each: <name>.cu and <name>.json are written from the row when CMake configures, to
+# kernels/transforms/<contract>/ of the build folder, and built like the operators on structs, which are files in the folders
+# beside this one.
+#
+#   add_operator(<name> <contract> <type> "<summary>" [ERROR_MODEL <model>] [STATE <field> <type> <default>]
+#     <HOOK> "<code>" [REFERENCE "<expression>"] [ULP <ulp>] [TYPE <type>] ...)
+#
+# <contract>   without the size of an element, which is that of <type>: combine, not combine_4
+# <type>       of the elements. operator_sources.cmake lists the types, and the hooks with the names of their parameters
+# <HOOK>       each hook of the contract once, in capital letters
+# <code>       a CUDA expression of the hook's parameters and the state's field
+# REFERENCE    what the code computes, for verification (docs/verification.md). Default: <code>
+# ULP          the tolerance of the reference
+# TYPE         of the hook's other array: what LOAD and MAP read, what STORE writes. Default: <type>
+# STATE        the launch's user data, one number, and its value without user data
+#
+# To add a type to an operator, copy its row. An operator that needs a struct, statements or several fields of a state is a
+# pair of files, named in CMakeLists.txt.
+
+# combine: two elements to one.
+add_operator(add_uint8 combine uint8 "a + b of uint8, modulo 256"
+  COMBINE "static_cast<std::uint8_t>(a + b)" REFERENCE "a + b")
+add_operator(add_int32 combine int32 "a + b of int32, modulo 2^32"
+  COMBINE "static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b))" REFERENCE "a + b")
+add_operator(add_float combine float32 "a + b of float32" ERROR_MODEL additive COMBINE "a + b" ULP 0.5)
+add_operator(add_double combine float64 "a + b of float64" ERROR_MODEL additive COMBINE "a + b" ULP 0.5)
+# The first of equal ones.
+add_operator(max_float16 combine float16 "the larger of a and b, float16" ERROR_MODEL exact
+  COMBINE "__half2float(a) < __half2float(b) ? b : a" REFERENCE "a < b ? b : a" ULP 0)
+add_operator(max_float combine float32 "the larger of a and b, float32" ERROR_MODEL exact
+  COMBINE "a < b ? b : a" ULP 0)
