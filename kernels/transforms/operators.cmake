@@ -30,3 +30,25 @@ add_operator(max_float16 combine float16 "the larger of a and b, float16" ERROR_
   COMBINE "__half2float(a) < __half2float(b) ? b : a" REFERENCE "a < b ? b : a" ULP 0)
 add_operator(max_float combine float32 "the larger of a and b, float32" ERROR_MODEL exact
   COMBINE "a < b ? b : a" ULP 0)
+
+# load_combine: the same, of what a hook makes of each element.
+add_operator(sum_bytes load_combine uint16 "the sum of uint8, modulo 2^16"
+  LOAD "x" TYPE uint8
+  COMBINE "static_cast<std::uint16_t>(a + b)" REFERENCE "a + b")
+add_operator(sum_squares load_combine float32 "the sum of x² of float32" ERROR_MODEL additive
+  LOAD "x * x" ULP 0.5
+  COMBINE "a + b" ULP 0.5)
+add_operator(count_above load_combine uint64 "how many x are above the threshold" STATE threshold float32 0
+  LOAD "x > threshold ? 1 : 0" REFERENCE "x > state.threshold ? 1 : 0" TYPE float32
+  COMBINE "a + b")
+
+# keep_store: the same, and what is written for the elements that are kept.
+add_operator(bytes_below_256 keep_store uint16 "x below 256, of uint16, as uint8"
+  KEEP "x < 256"
+  STORE "static_cast<std::uint8_t>(x)" REFERENCE "x" TYPE uint8)
+add_operator(halves_of_positive keep_store float32 "positive x, of float32, as float16"
+  KEEP "x > 0"
+  STORE "__float2half_rn(x)" REFERENCE "x" ULP 0.5 TYPE float16)
+add_operator(floats_above keep_store float64 "x above limit, of float64, as float32" STATE limit float32 0
+  KEEP "x > limit" REFERENCE "x > state.limit"
+  STORE "static_cast<float>(x)" REFERENCE "x" ULP 0.5 TYPE float32)
