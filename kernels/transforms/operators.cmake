@@ -42,6 +42,12 @@ add_operator(count_above load_combine uint64 "how many x are above the threshold
   LOAD "x > threshold ? 1 : 0" REFERENCE "x > state.threshold ? 1 : 0" TYPE float32
   COMBINE "a + b")
 
+# keep: whether an element is kept.
+add_operator(nonzero_uint8 keep uint8 "x other than 0, of uint8" KEEP "x != 0")
+add_operator(finite_float16 keep float16 "x neither infinite nor NaN, of float16"
+  KEEP "fabsf(__half2float(x)) <= 65504.0F" REFERENCE "abs(x) <= 65504")
+add_operator(positive_float keep float32 "x > 0, of float32" KEEP "x > 0")
+
 # keep_store: the same, and what is written for the elements that are kept.
 add_operator(bytes_below_256 keep_store uint16 "x below 256, of uint16, as uint8"
   KEEP "x < 256"
@@ -52,3 +58,16 @@ add_operator(halves_of_positive keep_store float32 "positive x, of float32, as f
 add_operator(floats_above keep_store float64 "x above limit, of float64, as float32" STATE limit float32 0
   KEEP "x > limit" REFERENCE "x > state.limit"
   STORE "static_cast<float>(x)" REFERENCE "x" ULP 0.5 TYPE float32)
+
+# less: whether a is before b.
+add_operator(less_uint8 less uint8 "uint8 ascending" LESS "a < b")
+add_operator(less_float16 less float16 "float16 ascending, without NaN"
+  LESS "__half2float(a) < __half2float(b)" REFERENCE "a < b")
+add_operator(less_float less float32 "float32 ascending, without NaN" LESS "a < b")
+add_operator(greater_float less float32 "float32 descending, without NaN" LESS "a > b")
+
+# bin: where an element is counted.
+add_operator(byte_bins bin uint8 "a bin for each value of uint8" BIN "x")
+# Bin k counts the numbers from 2^(k - 1) to 2^k - 1; bin 0 counts 0.
+add_operator(log2_bins bin uint32 "the number of binary digits of uint32"
+  BIN "32U - static_cast<unsigned>(__clz(static_cast<int>(x)))" REFERENCE "x < 1 ? 0 : floor(log2(x)) + 1")
