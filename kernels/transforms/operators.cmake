@@ -71,3 +71,12 @@ add_operator(byte_bins bin uint8 "a bin for each value of uint8" BIN "x")
 # Bin k counts the numbers from 2^(k - 1) to 2^k - 1; bin 0 counts 0.
 add_operator(log2_bins bin uint32 "the number of binary digits of uint32"
   BIN "32U - static_cast<unsigned>(__clz(static_cast<int>(x)))" REFERENCE "x < 1 ? 0 : floor(log2(x)) + 1")
+
+# map1, map2, map3: an element of those with its index of other arrays.
+add_operator(clamp_uint8 map1 uint8 "x of uint8, at most the limit" STATE limit uint32 127
+  MAP1 "static_cast<std::uint8_t>(x < limit ? x : limit)" REFERENCE "min(x, state.limit)")
+add_operator(float_to_half map1 float16 "x as float16" MAP1 "__float2half_rn(x)" REFERENCE "x" ULP 0.5 TYPE float32)
+add_operator(subtract_int16 map2 int16 "a − b of int16, modulo 2^16"
+  MAP2 "static_cast<std::int16_t>(a - b)" REFERENCE "a - b")
+add_operator(add_floats map2 float32 "a + b of float32" MAP2 "a + b" ULP 0.5)
+add_operator(multiply_add map3 float32 "a · b + c of float32" MAP3 "fmaf(a, b, c)" REFERENCE "a * b + c" ULP 0.5)
