@@ -80,3 +80,19 @@ add_operator(subtract_int16 map2 int16 "a − b of int16, modulo 2^16"
   MAP2 "static_cast<std::int16_t>(a - b)" REFERENCE "a - b")
 add_operator(add_floats map2 float32 "a + b of float32" MAP2 "a + b" ULP 0.5)
 add_operator(multiply_add map3 float32 "a · b + c of float32" MAP3 "fmaf(a, b, c)" REFERENCE "a * b + c" ULP 0.5)
+
+# convert: how an array is read as float, and how it is written.
+add_operator(load_int8 convert int8 "scale · x of int8" STATE scale float32 1
+  LOAD_ELEMENT "scale * static_cast<float>(x)" REFERENCE "f32(state.scale * x)" ULP 0)
+add_operator(load_float16 convert float16 "scale · x of float16" STATE scale float32 1
+  LOAD_ELEMENT "scale * __half2float(x)" REFERENCE "f32(state.scale * x)" ULP 0)
+add_operator(load_float32 convert float32 "scale · x of float" STATE scale float32 1
+  LOAD_ELEMENT "scale * x" REFERENCE "f32(state.scale * x)" ULP 0)
+# Ties to even. Limited in integers, which takes no branch, so that stores can be joined: a NaN becomes 0.
+add_operator(store_int8 convert int8 "scale · x as int8, to nearest, limited" STATE scale float32 1
+  STORE_ELEMENT "static_cast<std::int8_t>(max(-128, min(__float2int_rn(scale * x), 127)))"
+    REFERENCE "state.scale * x != state.scale * x ? 0 : max(-128, min(127, rint(f32(state.scale * x))))" ULP 0)
+add_operator(store_float16 convert float16 "scale · x as float16" STATE scale float32 1
+  STORE_ELEMENT "__float2half_rn(scale * x)" REFERENCE "f16(f32(state.scale * x))" ULP 0)
+add_operator(store_float32 convert float32 "scale · x as float" STATE scale float32 1
+  STORE_ELEMENT "scale * x" REFERENCE "f32(state.scale * x)" ULP 0)

@@ -47,12 +47,12 @@ class Packages(unittest.TestCase):
         shutil.copytree(SOURCE / "kernels/transforms", place / "kernels/transforms")
         lists = place / "kernels/transforms/CMakeLists.txt"
         text, count = re.subn(r"set\((\w+_operators) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
-        assert count >= 9, count
+        assert count >= 7, count
         lists.write_text(text)
         table = lists.with_name("operators.cmake")
         head, *rows = re.split(r"(?m)^(?=add_operator\()", table.read_text())
         first = {row.split()[1]: row for row in reversed(rows)}
-        assert 1 <= len(first) < len(rows), first
+        assert 10 <= len(first) < len(rows), first
         table.write_text(head + "".join(first.values()))
         for file in ("LICENSE", "CHANGELOG.md"):
             shutil.copy(SOURCE / file, place)
