@@ -2,6 +2,7 @@
 # The package fatlink-transforms, built as part of fatlink or separately.
 get_property(contracts GLOBAL PROPERTY FATLINK_TRANSFORMS_CONTRACTS)
 list(REMOVE_DUPLICATES contracts)
+list(SORT contracts COMPARE NATURAL)
 fatlink_add_package(fatlink-transforms
   COMPONENT transforms
   SUMMARY "transforms and operators for fatlink's libraries"

@@ -8,7 +8,8 @@ import unittest
 
 from build_side import BUILD, CMAKE, SOURCE, BuildSide
 
-# The first includes fatlink's device headers, the second has a folder of the project among its options.
+# The first is a source that CMake wrote and includes fatlink's device headers, the second has a folder of the project among its
+# options.
 FATBINS = {"add_float": "transforms/add_float", "sort_1": "algorithms/sort_1_fatbin"}
 
 
@@ -21,6 +22,8 @@ class Reproducible(BuildSide):
         contracts = BUILD / "kernels/algorithms"
         for folder in ("sized_contracts", "plans"):
             shutil.copytree(contracts / folder, checkout / contracts.relative_to(SOURCE) / folder)
+        written = BUILD / "kernels/transforms/combine"
+        shutil.copytree(written, checkout / written.relative_to(SOURCE))
         for hooks in contracts.glob("fatlink_contract_*_hooks.cmake"):
             shutil.copy(hooks, checkout / hooks.relative_to(SOURCE))
         environment = {name: text for name, text in os.environ.items() if name != "FATLINK_NVCC_CACHE"}

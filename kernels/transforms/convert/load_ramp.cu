@@ -3,13 +3,12 @@
 // before a transform does.
 #include <fatlink/element.cuh>
 
-#include "state.cuh"
-
 FATLINK_ELEMENT(load_element, float);
 
 extern "C" __device__ float load_element(void const* in, std::size_t index, void const* state)
 {
   // The low 16 bits of the index, which float holds exactly.
   auto const position = static_cast<float>(static_cast<unsigned>(index) & 0xffffU);
-  return fmaf(scale_of(state), position, static_cast<float const*>(in)[index]);
+  auto const scale = state == nullptr ? 1.0F : *static_cast<float const*>(state);
+  return fmaf(scale, position, static_cast<float const*>(in)[index]);
 }
