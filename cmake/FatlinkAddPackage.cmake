@@ -49,7 +49,8 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
 
 The packages have the project's version, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible at the
 time ``$SOURCE_DATE_EPOCH``, which must be set for ``cpack``. A TGZ unpacks to ``<project>-<version>/``, which can be
-moved; the archives of one project can be unpacked over each other.
+moved; the archives of one project can be unpacked over each other. ``cpack`` needs Python 3.9 or newer, which writes the
+SPDX document: ``Python3_EXECUTABLE`` if it is set, else the first ``python3`` in ``PATH``.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]

@@ -18,15 +18,14 @@ of the build machine.
 
 Installs to ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences that
 it refers to, and ``SOURCES.txt``, which names the source packages: a distributor of the archive must offer the
-sources of nettle. Appends to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument
-``LICENSES`` of ``fatlink_write_sbom``. Arguments, and a library without a licence text, stop configuration.
+sources of nettle. Appends the sonames to the global property ``FATLINK_BUNDLED_LIBRARIES``, for the packages' SPDX documents
+(detail/sbom.py). Arguments, and a library without a licence text, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
 include("${CMAKE_CURRENT_LIST_DIR}/elf.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/library_license.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/run_path.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/../../detail/package/spdx_license.cmake")
 
 option(FATLINK_BUNDLE_LIBRARIES "Install the shared libraries that fatlink uses beside it" OFF)
 set(FATLINK_BUNDLE_LICENSES "" CACHE PATH "Licence texts of bundled libraries, one <soname> each")
@@ -46,9 +45,7 @@ function(fatlink_bundle_libraries)
     fatlink_install_library_license("${file}" "${soname}"
       "${CMAKE_INSTALL_DATADIR}/doc/fatlink-runtime/licenses" source)
     string(APPEND sources "${source}\n")
-    fatlink_spdx_license("${soname}" license)
-    string(REGEX REPLACE "[.+]" "[\\0]" expression "${soname}")
-    set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/${expression}$=${license}")
+    set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LIBRARIES "${soname}")
   endforeach()
   file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/bundled/SOURCES.txt" CONTENT "${sources}" @ONLY)
   install(DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bundled/"

@@ -17,8 +17,8 @@ libraries are installed as files, under their sonames: ``install/strip`` and ``C
 files, and rpmbuild is told not to strip (detail/package/cpack.cmake). The licence is installed as
 ``share/doc/fatlink-<component>/CUDA-EULA.txt``.
 
-Appends the installed files to the global property ``FATLINK_BUNDLED_LICENSES``, for the argument ``LICENSES`` of
-``fatlink_write_sbom``. Unknown or missing arguments stop configuration.
+Appends the installed files to the global property ``FATLINK_BUNDLED_LICENSES``, for the packages' SPDX documents
+(detail/sbom.py). Unknown or missing arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -16,16 +16,20 @@ Writes the settings of packages, and includes CPack when the project's CMakeList
 include_guard(GLOBAL)
 
 function(_fatlink_write_package_settings package)
+  # Of fatlink's own packages and what they bundle (cmake/build).
+  get_property(arg_PARTS GLOBAL PROPERTY FATLINK_PACKAGE_PARTS_${arg_COMPONENT})
+  get_property(arg_BUNDLED GLOBAL PROPERTY FATLINK_BUNDLED_LIBRARIES)
   get_property(arg_LICENSES GLOBAL PROPERTY FATLINK_BUNDLED_LICENSES)
   set(script "${PROJECT_BINARY_DIR}/packages/${package}.cmake")
   set(arg_PACKAGE "${package}")
   set(arg_PROJECT "${PROJECT_NAME}")
   set(arg_VERSION "${PROJECT_VERSION}")
   set(arg_BUILD "${PROJECT_BINARY_DIR}")
+  set(arg_PYTHON "${Python3_EXECUTABLE}")
   # CPACK_PACKAGE_CONTACT and CPACK_PACKAGE_VENDOR are known later: configure_file inserts them.
   set(settings "set(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\nset(SUPPLIER [==[@CPACK_PACKAGE_VENDOR@]==])\n")
   foreach(name IN ITEMS PACKAGE PROJECT VERSION SUMMARY LICENSE LICENSE_ID COPYRIGHT CHANGELOG OVERRIDES
-                        SBOM LICENSES ARCHIVE_COMPONENTS BUILD)
+                        SBOM PARTS BUNDLED LICENSES ARCHIVE_COMPONENTS BUILD PYTHON)
     string(APPEND settings "set(${name} [==[${arg_${name}}]==])\n")
   endforeach()
   string(APPEND settings "include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/stage.cmake]==])\n")

@@ -14,13 +14,11 @@ Checks the arguments of ``fatlink_add_package`` (``arg_<keyword>`` in the caller
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/sbom_dependency.cmake")
-
 function(_fatlink_check_package_arguments caller)
   _fatlink_check_package_names("${caller}")
   _fatlink_check_package_texts("${caller}")
   foreach(dependency IN LISTS arg_SBOM)
-    _fatlink_parse_sbom_dependency("${caller}: SBOM" "${dependency}")
+    _fatlink_check_sbom_dependency("${caller}: SBOM ${dependency}" "${dependency}")
   endforeach()
   _fatlink_find_package_file("${caller}" LICENSE LICENSE)
   if(NOT arg_LICENSE)
@@ -64,6 +62,24 @@ function(_fatlink_check_package_texts caller)
   endif()
   if(NOT arg_COPYRIGHT)
     set(arg_COPYRIGHT "The authors of ${PROJECT_NAME}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+function(_fatlink_check_sbom_dependency subject text)
+  if(NOT text MATCHES "^([^=]+)=([^=]*)=([^=]+)=([^=]+)(=([^=]*)=(.*))?$")
+    message(FATAL_ERROR "${subject}: expected <name>=<version>=<licence>=<relationship>, optionally followed by "
+      "=<supplier>=<purl>")
+  endif()
+  set(relationship "${CMAKE_MATCH_4}")
+  set(purl "${CMAKE_MATCH_7}")
+  set(relationships DEPENDS_ON STATIC_LINK DYNAMIC_LINK DEPENDENCY_OF OPTIONAL_DEPENDENCY_OF
+    RUNTIME_DEPENDENCY_OF BUILD_DEPENDENCY_OF TEST_DEPENDENCY_OF BUILD_TOOL_OF)
+  if(NOT relationship IN_LIST relationships)
+    list(JOIN relationships ", " relationships)
+    message(FATAL_ERROR "${subject}: unknown relationship; expected one of ${relationships}")
+  endif()
+  if(purl AND NOT purl MATCHES "^pkg:[a-z]+/.+$")
+    message(FATAL_ERROR "${subject}: ${purl} is not a package URL (pkg:<type>/<name>)")
   endif()
 endfunction()
 

@@ -6,7 +6,6 @@ if(NOT DEFINED ENV{FATLINK_PACKAGING})
   return()
 endif()
 include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/sbom.cmake")
 
 # Makes the modes and times of all files independent of the umask and the time of the build.
 function(fatlink_set_modes_and_times root)
@@ -16,6 +15,35 @@ function(fatlink_set_modes_and_times root)
       "-exec;touch;--no-dereference;--date=@$ENV{SOURCE_DATE_EPOCH};{};+")
     execute_process(COMMAND find "${root}" ${action} COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
+endfunction()
+
+# Writes the SPDX document with the Python that the configuration found, else with the first python3 of PATH.
+function(fatlink_write_sbom document staged)
+  set(caller "fatlink_add_package(${PACKAGE})")
+  if(NOT EXISTS "${PYTHON}")
+    unset(PYTHON)
+    find_program(PYTHON NAMES python3 NO_CACHE)
+  endif()
+  if(NOT PYTHON)
+    message(FATAL_ERROR "${caller}: the package's SPDX document is written by Python, and no python3 was found. Install "
+      "Python 3.9 or newer (Debian, Ubuntu, Fedora: python3), or configure with -DPython3_EXECUTABLE=FILE")
+  endif()
+  set(options "")
+  foreach(pair IN ITEMS depends:SBOM part:PARTS bundled:BUNDLED license-of:LICENSES)
+    string(REPLACE ":" ";" pair "${pair}")
+    list(GET pair 0 option)
+    list(GET pair 1 variable)
+    foreach(value IN LISTS ${variable})
+      list(APPEND options "--${option}=${value}")
+    endforeach()
+  endforeach()
+  execute_process(COMMAND "${PYTHON}" -I -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../sbom.py" "${document}" "--root=${staged}"
+    "--name=${PACKAGE}" "--version=${VERSION}" "--summary=${SUMMARY}" "--license=${LICENSE_ID}" "--supplier=${SUPPLIER}" ${options}
+    ERROR_VARIABLE error RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    string(STRIP "${error}" error)
+    message(FATAL_ERROR "${caller}: no SPDX document from ${PYTHON} (${status}): ${error}")
+  endif()
 endfunction()
 
 set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
@@ -43,7 +71,5 @@ fatlink_compress_manuals("${root}/share/man")
 if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB" AND OVERRIDES)
   configure_file("${OVERRIDES}" "${root}/share/lintian/overrides/${PACKAGE}" COPYONLY)
 endif()
-fatlink_write_sbom("${documents}/${PACKAGE}.spdx.json" ROOT "${staged}" NAME "${PACKAGE}"
-  VERSION "${VERSION}" SUMMARY "${SUMMARY}" LICENSE "${LICENSE_ID}" SUPPLIER "${SUPPLIER}"
-  DEPENDS "${SBOM}" LICENSES "${LICENSES}")
+fatlink_write_sbom("${documents}/${PACKAGE}.spdx.json" "${staged}")
 fatlink_set_modes_and_times("${staged}")
