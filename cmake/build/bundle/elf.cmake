@@ -11,7 +11,7 @@ unknown arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/../../detail/check_arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/arguments.cmake")
 
 function(fatlink_read_elf file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SONAME;NEEDED" "")

@@ -14,7 +14,7 @@ none, because nvJitLink is found at run time.
 
 A library that Attachment A of the licence does not list stops configuration. The licence allows no changes, so
 libraries are installed as files, under their sonames: ``install/strip`` and ``CPACK_STRIP_FILES`` do not touch
-files, and rpmbuild is told not to strip (detail/package/cpack.cmake). The licence is installed as
+files, and rpmbuild is told not to strip (FatlinkAddPackage.cmake). The licence is installed as
 ``share/doc/fatlink-<component>/CUDA-EULA.txt``.
 
 Appends the installed files to the global property ``FATLINK_BUNDLED_LICENSES``, for the packages' SPDX documents
@@ -22,7 +22,7 @@ Appends the installed files to the global property ``FATLINK_BUNDLED_LICENSES``,
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/../../detail/check_arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../../detail/arguments.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/attachment_a.cmake")
 include("${CMAKE_CURRENT_LIST_DIR}/elf.cmake")
 

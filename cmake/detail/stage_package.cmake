@@ -5,7 +5,64 @@
 if(NOT DEFINED ENV{FATLINK_PACKAGING})
   return()
 endif()
-include("${CMAKE_CURRENT_LIST_DIR}/documents.cmake")
+
+# Compresses <input> to <output> with gzip -9n.
+function(fatlink_gzip input output)
+  execute_process(COMMAND gzip -9nc "${input}" OUTPUT_FILE "${output}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# Writes Debian's machine-readable copyright file. A DEB refers to a licence in /usr/share/common-licenses.
+function(fatlink_write_copyright file)
+  file(READ "${LICENSE}" license)
+  string(TIMESTAMP year "%Y" UTC)  # from SOURCE_DATE_EPOCH
+  set(name "LicenseRef-${PROJECT}")
+  if(license MATCHES "Apache License[ \n]+Version 2.0, January 2004")
+    set(name "Apache-2.0")
+    if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
+      set(license "On Debian systems its text is in /usr/share/common-licenses/Apache-2.0.")
+    endif()
+  endif()
+  string(REGEX REPLACE "[ \t]*\n" "\n " license "${license}")
+  string(REPLACE "\n \n" "\n .\n" license "${license}")
+  string(REPLACE "\n \n" "\n .\n" license "${license}")
+  string(STRIP "${license}" license)
+  file(WRITE "${file}"
+    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
+    "Upstream-Name: ${PROJECT}\n\n"
+    "Files: *\nCopyright: ${year} ${COPYRIGHT}\nLicense: ${name}\n ${license}\n")
+endfunction()
+
+# Writes the licence and the changelogs.
+function(fatlink_write_documents folder)
+  if(LICENSE)
+    fatlink_write_copyright("${folder}/copyright")
+  endif()
+  if(CHANGELOG)
+    fatlink_gzip("${CHANGELOG}" "${folder}/changelog.gz")
+  endif()
+  if("$ENV{FATLINK_PACKAGING}" STREQUAL "DEB")
+    # Debian's changelog is named changelog.Debian.gz beside an upstream changelog, else changelog.gz.
+    set(name "changelog.Debian.gz")
+    if(NOT CHANGELOG)
+      set(name "changelog.gz")
+    endif()
+    string(TIMESTAMP day "%a, %d %b %Y %H:%M:%S +0000" UTC)  # from SOURCE_DATE_EPOCH
+    file(WRITE "${folder}/changelog.Debian"
+      "${PROJECT} (${VERSION}$ENV{FATLINK_PACKAGING_RELEASE}) unstable; urgency=medium\n\n  * ${PROJECT} ${VERSION}.\n\n"
+      " -- ${CONTACT}  ${day}\n")
+    fatlink_gzip("${folder}/changelog.Debian" "${folder}/${name}")
+    file(REMOVE "${folder}/changelog.Debian")
+  endif()
+endfunction()
+
+# Compresses manual pages as Debian policy requires (gzip without name and time).
+function(fatlink_compress_manuals folder)
+  file(GLOB_RECURSE manuals "${folder}/*.[1-9]")
+  foreach(manual IN LISTS manuals)
+    fatlink_gzip("${manual}" "${manual}.gz")
+    file(REMOVE "${manual}")
+  endforeach()
+endfunction()
 
 # Makes the modes and times of all files independent of the umask and the time of the build.
 function(fatlink_set_modes_and_times root)
@@ -37,7 +94,7 @@ function(fatlink_write_sbom document staged)
       list(APPEND options "--${option}=${value}")
     endforeach()
   endforeach()
-  execute_process(COMMAND "${PYTHON}" -I -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../sbom.py" "${document}" "--root=${staged}"
+  execute_process(COMMAND "${PYTHON}" -I -B "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/sbom.py" "${document}" "--root=${staged}"
     "--name=${PACKAGE}" "--version=${VERSION}" "--summary=${SUMMARY}" "--license=${LICENSE_ID}" "--supplier=${SUPPLIER}" ${options}
     ERROR_VARIABLE error RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -46,8 +103,6 @@ function(fatlink_write_sbom document staged)
   endif()
 endfunction()
 
-set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
-string(REGEX REPLACE "$ENV{FATLINK_PACKAGING_PREFIX}/*$" "" staged "${root}")
 # Installs the files of other components, without the documents of their packages.
 function(fatlink_install_components)
   foreach(component IN LISTS ARGN)
@@ -57,6 +112,9 @@ function(fatlink_install_components)
       OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
 endfunction()
+
+set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "$ENV{FATLINK_PACKAGING_PREFIX}/*$" "" staged "${root}")
 if("$ENV{FATLINK_PACKAGING}" STREQUAL "TGZ")
   fatlink_install_components(${ARCHIVE_COMPONENTS})
 endif()
