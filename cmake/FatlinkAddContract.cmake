@@ -39,9 +39,8 @@ Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/check_arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/package_text.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/install_contract.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/contracts.cmake")
 
 function(fatlink_add_contract name)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""

@@ -73,12 +73,9 @@ Missing, unknown or malformed arguments, and an nvcc that is not of CUDA 13, sto
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/check_arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/contract_hooks.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/fatbin_arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/fatbin_settings.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/fatbin/package_text.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc/require_nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/contracts.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/nvcc.cmake")
 
 function(fatlink_add_fatbin target)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""
@@ -110,7 +107,7 @@ function(fatlink_add_fatbin target)
   _fatlink_write_fatbin_settings("${settings}")
 
   # Relative to the file of this function, not to the file that includes it first.
-  set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/fatbin")
+  set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail")
   add_custom_command(OUTPUT ${built_files}
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
             -P "${scripts}/compile_fatbin.cmake"
@@ -133,4 +130,177 @@ function(fatlink_add_fatbin target)
   if(arg_INSTALL_DESTINATION)
     install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
   endif()
+endfunction()
+
+# Checks the arguments and sets their defaults, and arg_SOURCES, arg_REFERENCE and arg_PLAN to absolute paths, in the caller.
+function(_fatlink_check_fatbin_arguments caller)
+  _fatlink_check_source("${caller}")
+  fatlink_check_nvcc_options("${caller}" "${arg_OPTIONS}")
+  _fatlink_set_default(ARCHITECTURES 75)
+  _fatlink_check_architectures("${caller}" ARCHITECTURES)
+  _fatlink_check_sass("${caller}")
+  _fatlink_set_default(OUTPUT_NAME "${target}")
+  if(arg_OUTPUT_NAME MATCHES "[/\\]")
+    message(FATAL_ERROR "${caller}: OUTPUT_NAME '${arg_OUTPUT_NAME}' must be a file name without a folder")
+  endif()
+  _fatlink_check_contract("${caller}")
+  _fatlink_check_json("${caller}" REFERENCE)
+  _fatlink_check_json("${caller}" PLAN)
+  fatlink_check_install_component("${caller}")
+  _fatlink_set_default(INSTALL_COMPONENT transforms)
+  foreach(keyword IN ITEMS SOURCES ARCHITECTURES OUTPUT_NAME REFERENCE PLAN INSTALL_COMPONENT)
+    set(arg_${keyword} "${arg_${keyword}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+macro(_fatlink_set_default keyword value)
+  if(NOT arg_${keyword})
+    set(arg_${keyword} "${value}")
+  endif()
+endmacro()
+
+function(_fatlink_check_source caller)
+  list(LENGTH arg_SOURCES count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "${caller}: SOURCES takes one file, not ${count}: a fatbin holds one translation unit; "
+      "include the other files from it")
+  endif()
+  fatlink_find_file("${caller}" SOURCES)
+  set(arg_SOURCES "${arg_SOURCES}" PARENT_SCOPE)
+endfunction()
+
+# nvcc cannot write both sm_100 and sm_100f.
+function(_fatlink_check_sass caller)
+  _fatlink_check_architectures("${caller}" SASS)
+  foreach(architecture IN LISTS arg_SASS)
+    if("${architecture}f" IN_LIST arg_SASS)
+      message(FATAL_ERROR "${caller}: SASS lists ${architecture} and ${architecture}f, which nvcc cannot write to one "
+        "fatbin; remove one of them")
+    endif()
+  endforeach()
+endfunction()
+
+# Warns if an nvJitLink of the version arg_NVJITLINK_AT_LEAST does not read what `toolkit` writes.
+function(_fatlink_check_floor caller toolkit)
+  if(NOT DEFINED arg_NVJITLINK_AT_LEAST)
+    return()
+  endif()
+  set(floor "${arg_NVJITLINK_AT_LEAST}")
+  if(NOT floor MATCHES "^13\\.[0-9]+$")
+    message(FATAL_ERROR "${caller}: NVJITLINK_AT_LEAST '${floor}': expected a version of CUDA 13 such as 13.0")
+  endif()
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" version "${toolkit}")
+  if(version VERSION_GREATER floor)
+    message(WARNING "${caller}: nvJitLink ${floor} (NVJITLINK_AT_LEAST) does not read the LTO-IR of CUDA ${version}, which "
+      "compiles this fatbin. Compile with CUDA ${floor}, or state NVJITLINK_AT_LEAST ${version}")
+  endif()
+endfunction()
+
+function(_fatlink_check_contract caller)
+  if(NOT arg_CONTRACT OR TARGET fatlink_contract_${arg_CONTRACT})
+    return()
+  endif()
+  get_property(contracts GLOBAL PROPERTY FATLINK_CONTRACTS)
+  list(REMOVE_DUPLICATES contracts)
+  list(JOIN contracts ", " contracts)
+  message(FATAL_ERROR "${caller}: unknown CONTRACT ${arg_CONTRACT}. Call fatlink_add_contract(${arg_CONTRACT} ...) "
+    "first, or add the prefix where its library is installed to CMAKE_PREFIX_PATH before find_package(fatlink). "
+    "Known contracts: ${contracts}")
+endfunction()
+
+function(_fatlink_check_json caller keyword)
+  if(arg_${keyword})
+    fatlink_find_file("${caller}" ${keyword})
+    set(arg_${keyword} "${arg_${keyword}}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# Writes the settings of the build step (compile_fatbin.cmake) from the variables of fatlink_add_fatbin. They are a file, so
+# that a changed setting rebuilds the fatbin. CMake writes it when it has evaluated the generator expressions in OPTIONS.
+function(_fatlink_write_fatbin_settings settings)
+  list(GET outputs 0 fatbin)
+  list(GET built_files 0 built)
+  fatlink_stated_path("${arg_SOURCES}" stated_path)
+  _fatlink_relative_to_source("${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}" relative_project)
+  _fatlink_relative_to_source("${CMAKE_SOURCE_DIR}" "${CUDAToolkit_NVCC_EXECUTABLE}" relative_nvcc)
+  set(version "")
+  set(contract_package "")
+  if(arg_CONTRACT)
+    get_target_property(version fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_VERSION)
+    get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
+  endif()
+  fatlink_device_includes(device_includes)
+  string(CONFIGURE [[
+set(CALLER [==[@caller@]==])
+set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
+set(RELATIVE_NVCC [==[@relative_nvcc@]==])
+set(TOOLKIT [==[@toolkit@]==])
+set(SOURCE [==[@arg_SOURCES@]==])
+set(STATED_PATH [==[@stated_path@]==])
+set(PACKAGE [==[@package@]==])
+set(FATBIN [==[@fatbin@]==])
+set(BUILT [==[@built@]==])
+set(DEPFILE [==[@depfile@]==])
+set(ARCHITECTURES [==[@arg_ARCHITECTURES@]==])
+set(SASS [==[@arg_SASS@]==])
+set(OPTIONS [==[@arg_OPTIONS@]==])
+set(REFERENCE [==[@arg_REFERENCE@]==])
+set(PLAN [==[@arg_PLAN@]==])
+set(CONTRACT [==[@arg_CONTRACT@]==])
+set(VERSION [==[@version@]==])
+set(CONTRACT_PACKAGE [==[@contract_package@]==])
+set(HEADER [==[@contract_header@]==])
+set(HOOKS_FILE [==[@hooks_file@]==])
+set(DEVICE_INCLUDES [==[@device_includes@]==])
+set(PROJECT_FOLDER [==[@PROJECT_SOURCE_DIR@]==])
+set(RELATIVE_PROJECT [==[@relative_project@]==])
+]] content @ONLY)
+  file(GENERATE OUTPUT "${settings}" CONTENT "${content}")
+endfunction()
+
+# The path of a file relative to the source's folder if both are in the folder `base`, else nothing.
+function(_fatlink_relative_to_source base file relative_out)
+  set(${relative_out} "" PARENT_SCOPE)
+  cmake_path(IS_PREFIX base "${file}" NORMALIZE file_inside)
+  cmake_path(IS_PREFIX base "${arg_SOURCES}" NORMALIZE source_inside)
+  if(file AND file_inside AND source_inside)
+    cmake_path(GET arg_SOURCES PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${folder}")
+    set(${relative_out} "${file}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The path that the compiler is told for a source: /<project>/<path in the project>. It does not depend on the folder of the
+# project, and is unique within the project. Empty if this nvcc rejects -Xcicc, which is undocumented (CUDA 13.0 has it);
+# fatbins then depend on the folder in which they are built.
+function(fatlink_stated_path source out)
+  set(${out} "" PARENT_SCOPE)
+  if(NOT FATLINK_STATED_PATH_NVCC STREQUAL CUDAToolkit_NVCC_EXECUTABLE)
+    set(probe "${CMAKE_BINARY_DIR}/CMakeFiles/fatlink_probe.cu")
+    file(WRITE "${probe}" "")
+    execute_process(
+      COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --dryrun -ptx -Xcicc --orig_src_path_name
+              -Xcicc /probe.cu "${probe}"
+      RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+    set(FATLINK_STATED_PATH_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" CACHE INTERNAL "The nvcc of FATLINK_STATED_PATH_STATUS")
+    set(FATLINK_STATED_PATH_STATUS "${status}" CACHE INTERNAL "0 if nvcc accepts a path for the source")
+    if(NOT status EQUAL 0)
+      message(WARNING "${CUDAToolkit_NVCC_EXECUTABLE} does not accept -Xcicc: the bytes of fatbins will depend on "
+        "the folder in which they are built")
+    endif()
+  endif()
+  if(NOT FATLINK_STATED_PATH_STATUS EQUAL 0)
+    return()
+  endif()
+  # Generated sources are in the build folder, which may be inside or outside of the project.
+  set(base "${PROJECT_SOURCE_DIR}")
+  set(kind "")
+  cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${source}" NORMALIZE generated)
+  if(generated)
+    set(base "${PROJECT_BINARY_DIR}")
+    set(kind "/generated")
+  endif()
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY "${base}" OUTPUT_VARIABLE path)
+  string(REGEX REPLACE "[^A-Za-z0-9_./+-]" "_" path "/${PROJECT_NAME}${kind}/${path}")
+  set(${out} "${path}" PARENT_SCOPE)
 endfunction()

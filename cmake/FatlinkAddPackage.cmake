@@ -49,16 +49,14 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
 
 The packages have the project's version, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible at the
 time ``$SOURCE_DATE_EPOCH``, which must be set for ``cpack``. A TGZ unpacks to ``<project>-<version>/``, which can be
-moved; the archives of one project can be unpacked over each other.
+moved; the archives of one project can be unpacked over each other. ``cpack`` needs Python 3.9 or newer, which writes the
+SPDX document: ``Python3_EXECUTABLE`` if it is set, else the first ``python3`` in ``PATH``.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
-include("${CMAKE_CURRENT_LIST_DIR}/detail/check_arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package/package_arguments.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package/package_variables.cmake")
-include("${CMAKE_CURRENT_LIST_DIR}/detail/package/finish_packages.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/detail/arguments.cmake")
 
 function(fatlink_add_package package)
   cmake_parse_arguments(PARSE_ARGV 1 arg "ANY_ARCHITECTURE"
@@ -76,3 +74,278 @@ function(fatlink_add_package package)
   _fatlink_write_package_settings("${package}")
   _fatlink_finish_packages_later()
 endfunction()
+
+# Checks the arguments, makes the paths of files absolute and sets the defaults, in the caller.
+function(_fatlink_check_package_arguments caller)
+  _fatlink_check_package_names("${caller}")
+  _fatlink_check_package_texts("${caller}")
+  foreach(dependency IN LISTS arg_SBOM)
+    _fatlink_check_sbom_dependency("${caller}: SBOM ${dependency}" "${dependency}")
+  endforeach()
+  _fatlink_find_package_file("${caller}" LICENSE LICENSE)
+  if(NOT arg_LICENSE)
+    message(WARNING "${caller}: there is no LICENSE, so the package does not state its licence")
+  endif()
+  _fatlink_find_package_file("${caller}" CHANGELOG CHANGELOG.md)
+  _fatlink_find_package_file("${caller}" OVERRIDES "")
+  _fatlink_find_package_file("${caller}" DEB_CONTROL "")
+  foreach(keyword IN ITEMS DESCRIPTION COPYRIGHT LICENSE CHANGELOG OVERRIDES DEB_CONTROL)
+    set(arg_${keyword} "${arg_${keyword}}" PARENT_SCOPE)
+  endforeach()
+endfunction()
+
+function(_fatlink_check_package_names caller)
+  if(NOT package MATCHES "^[a-z0-9][a-z0-9+.-]+$")
+    message(FATAL_ERROR "${caller}: a package's name consists of lower-case letters, digits and + . -")
+  endif()
+  if(NOT arg_COMPONENT MATCHES "^[A-Za-z0-9_.-]+$")
+    message(FATAL_ERROR "${caller}: COMPONENT '${arg_COMPONENT}': a component's name consists of letters, digits "
+      "and _ . -")
+  endif()
+  get_property(components GLOBAL PROPERTY FATLINK_PACKAGED_COMPONENTS)
+  if(arg_COMPONENT IN_LIST components)
+    message(FATAL_ERROR "${caller}: the component ${arg_COMPONENT} already has a package")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGED_COMPONENTS "${arg_COMPONENT}")
+  if(NOT PROJECT_VERSION)
+    message(FATAL_ERROR "${caller}: the project has no VERSION, which its packages need")
+  endif()
+endfunction()
+
+function(_fatlink_check_package_texts caller)
+  if(arg_SUMMARY MATCHES "\n")
+    message(FATAL_ERROR "${caller}: SUMMARY must be one line; move the rest to DESCRIPTION")
+  endif()
+  if(arg_LICENSE_ID AND NOT arg_LICENSE_ID MATCHES "^[A-Za-z0-9.+() -]+$")
+    message(FATAL_ERROR "${caller}: LICENSE_ID '${arg_LICENSE_ID}': expected an SPDX expression such as MIT")
+  endif()
+  if(NOT arg_DESCRIPTION)
+    set(arg_DESCRIPTION "A package of ${PROJECT_NAME}, for use with fatlink." PARENT_SCOPE)
+  endif()
+  if(NOT arg_COPYRIGHT)
+    set(arg_COPYRIGHT "The authors of ${PROJECT_NAME}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+# <name>=<version>=<licence>=<relationship>[=<supplier>=<purl>]; version, supplier and purl may be empty, and the purl may
+# contain "=".
+function(_fatlink_check_sbom_dependency subject text)
+  if(NOT text MATCHES "^([^=]+)=([^=]*)=([^=]+)=([^=]+)(=([^=]*)=(.*))?$")
+    message(FATAL_ERROR "${subject}: expected <name>=<version>=<licence>=<relationship>, optionally followed by "
+      "=<supplier>=<purl>")
+  endif()
+  set(relationship "${CMAKE_MATCH_4}")
+  set(purl "${CMAKE_MATCH_7}")
+  set(relationships DEPENDS_ON STATIC_LINK DYNAMIC_LINK DEPENDENCY_OF OPTIONAL_DEPENDENCY_OF
+    RUNTIME_DEPENDENCY_OF BUILD_DEPENDENCY_OF TEST_DEPENDENCY_OF BUILD_TOOL_OF)
+  if(NOT relationship IN_LIST relationships)
+    list(JOIN relationships ", " relationships)
+    message(FATAL_ERROR "${subject}: unknown relationship; expected one of ${relationships}")
+  endif()
+  if(purl AND NOT purl MATCHES "^pkg:[a-z]+/.+$")
+    message(FATAL_ERROR "${subject}: ${purl} is not a package URL (pkg:<type>/<name>)")
+  endif()
+endfunction()
+
+# Sets arg_<keyword> in the caller: the named files, else <default> beside the project's CMakeLists.txt.
+function(_fatlink_find_package_file caller keyword default)
+  set(files "${arg_${keyword}}")
+  if(NOT files AND default AND EXISTS "${PROJECT_SOURCE_DIR}/${default}")
+    set(files "${PROJECT_SOURCE_DIR}/${default}")
+  endif()
+  set(paths "")
+  foreach(path IN LISTS files)
+    cmake_path(ABSOLUTE_PATH path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+    if(NOT EXISTS "${path}" OR IS_DIRECTORY "${path}")
+      message(FATAL_ERROR "${caller}: ${keyword} ${path}: no such file")
+    endif()
+    list(APPEND paths "${path}")
+  endforeach()
+  set(arg_${keyword} "${paths}" PARENT_SCOPE)
+endfunction()
+
+# The names of the virtual packages that stand for contracts, such as fatlink-contract-apply-transform-1.
+function(_fatlink_contract_packages caller contracts packages_out)
+  set(packages "")
+  foreach(contract IN LISTS contracts)
+    if(NOT TARGET fatlink_contract_${contract})
+      message(FATAL_ERROR "${caller}: unknown contract ${contract}; call fatlink_add_contract(${contract} ...) first, "
+        "or find_package(fatlink) where it is installed")
+    endif()
+    get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
+    string(TOLOWER "fatlink-contract-${contract}-${version}" name)
+    string(REPLACE "_" "-" name "${name}")
+    list(APPEND packages "${name}")
+  endforeach()
+  set(${packages_out} "${packages}" PARENT_SCOPE)
+endfunction()
+
+# CPack's variables of a package are global properties FATLINK_CPACK_<name> until all packages are known.
+function(_fatlink_set_variable name value)
+  set_property(GLOBAL APPEND PROPERTY FATLINK_CPACK_VARIABLES "${name}")
+  set_property(GLOBAL PROPERTY FATLINK_CPACK_${name} "${value}")
+endfunction()
+
+function(_fatlink_set_common_variables package)
+  set_property(GLOBAL APPEND PROPERTY FATLINK_CPACK_VARIABLES COMPONENTS_ALL)
+  set_property(GLOBAL APPEND PROPERTY FATLINK_CPACK_COMPONENTS_ALL "${arg_COMPONENT}")
+  set(architecture "linux-${CMAKE_HOST_SYSTEM_PROCESSOR}")
+  if(arg_ANY_ARCHITECTURE)
+    set(architecture "any")
+  endif()
+  string(TOUPPER "${arg_COMPONENT}" component)
+  _fatlink_set_variable(ARCHIVE_${component}_FILE_NAME "${package}-${PROJECT_VERSION}-${architecture}")
+endfunction()
+
+function(_fatlink_join_dependencies list_out)
+  list(REMOVE_ITEM ARGN "")
+  list(JOIN ARGN ", " dependencies)
+  set(${list_out} "${dependencies}" PARENT_SCOPE)
+endfunction()
+
+function(_fatlink_set_deb_variables package required provided)
+  string(TOUPPER "${arg_COMPONENT}" component)
+  _fatlink_join_dependencies(depends ${arg_DEB_DEPENDS} ${required})
+  _fatlink_join_dependencies(recommends ${arg_DEB_RECOMMENDS})
+  _fatlink_join_dependencies(provides ${provided})
+  _fatlink_set_variable(DEBIAN_${component}_PACKAGE_NAME "${package}")
+  _fatlink_set_variable(DEBIAN_${component}_DESCRIPTION "${arg_SUMMARY}\n${arg_DESCRIPTION}")
+  _fatlink_set_variable(DEBIAN_${component}_PACKAGE_DEPENDS "${depends}")
+  _fatlink_set_variable(DEBIAN_${component}_PACKAGE_RECOMMENDS "${recommends}")
+  _fatlink_set_variable(DEBIAN_${component}_PACKAGE_PROVIDES "${provides}")
+  _fatlink_set_variable(DEBIAN_${component}_PACKAGE_CONTROL_EXTRA "${arg_DEB_CONTROL}")
+  if(arg_ANY_ARCHITECTURE)
+    _fatlink_set_variable(DEBIAN_${component}_PACKAGE_ARCHITECTURE all)
+    _fatlink_set_variable(DEBIAN_${component}_PACKAGE_SHLIBDEPS OFF)
+  endif()
+endfunction()
+
+function(_fatlink_set_rpm_variables package required provided)
+  string(TOUPPER "${arg_COMPONENT}" component)
+  _fatlink_join_dependencies(requires ${arg_RPM_REQUIRES} ${required})
+  _fatlink_join_dependencies(recommends ${arg_RPM_RECOMMENDS})
+  _fatlink_join_dependencies(provides ${provided})
+  # CPack has no variable for the tag Recommends, so the tag follows the summary in the spec file.
+  if(recommends)
+    string(PREPEND recommends "\nRecommends: ")
+  endif()
+  _fatlink_set_variable(RPM_${component}_PACKAGE_NAME "${package}")
+  _fatlink_set_variable(RPM_${component}_PACKAGE_DESCRIPTION "${arg_DESCRIPTION}")
+  _fatlink_set_variable(RPM_${component}_PACKAGE_SUMMARY "${arg_SUMMARY}${recommends}")
+  _fatlink_set_variable(RPM_${component}_PACKAGE_REQUIRES "${requires}")
+  _fatlink_set_variable(RPM_${component}_PACKAGE_PROVIDES "${provides}")
+  if(arg_LICENSE_ID)
+    _fatlink_set_variable(RPM_PACKAGE_LICENSE "${arg_LICENSE_ID}")
+  endif()
+  if(arg_ANY_ARCHITECTURE)
+    _fatlink_set_variable(RPM_${component}_PACKAGE_ARCHITECTURE noarch)
+  endif()
+endfunction()
+
+# Writes what stage_package.cmake reads about a package. The file also includes stage_package.cmake; it becomes the last
+# install rule of its component.
+function(_fatlink_write_package_settings package)
+  # Of fatlink's own packages and what they bundle (cmake/build).
+  get_property(arg_PARTS GLOBAL PROPERTY FATLINK_PACKAGE_PARTS_${arg_COMPONENT})
+  get_property(arg_BUNDLED GLOBAL PROPERTY FATLINK_BUNDLED_LIBRARIES)
+  get_property(arg_LICENSES GLOBAL PROPERTY FATLINK_BUNDLED_LICENSES)
+  set(script "${PROJECT_BINARY_DIR}/packages/${package}.cmake")
+  set(arg_PACKAGE "${package}")
+  set(arg_PROJECT "${PROJECT_NAME}")
+  set(arg_VERSION "${PROJECT_VERSION}")
+  set(arg_BUILD "${PROJECT_BINARY_DIR}")
+  set(arg_PYTHON "${Python3_EXECUTABLE}")
+  # CPACK_PACKAGE_CONTACT and CPACK_PACKAGE_VENDOR are known later: configure_file inserts them.
+  set(settings "set(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\nset(SUPPLIER [==[@CPACK_PACKAGE_VENDOR@]==])\n")
+  foreach(name IN ITEMS PACKAGE PROJECT VERSION SUMMARY LICENSE LICENSE_ID COPYRIGHT CHANGELOG OVERRIDES
+                        SBOM PARTS BUNDLED LICENSES ARCHIVE_COMPONENTS BUILD PYTHON)
+    string(APPEND settings "set(${name} [==[${arg_${name}}]==])\n")
+  endforeach()
+  string(APPEND settings "include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/stage_package.cmake]==])\n")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}")
+  file(WRITE "${script}.in" "${settings}")
+endfunction()
+
+# Defers _fatlink_finish_packages to the end of the project's CMakeLists.txt.
+function(_fatlink_finish_packages_later)
+  get_property(deferred GLOBAL PROPERTY FATLINK_FINISH_PACKAGES_DEFERRED)
+  if(NOT deferred)
+    set_property(GLOBAL PROPERTY FATLINK_FINISH_PACKAGES_DEFERRED ON)
+    cmake_language(DEFER DIRECTORY "${PROJECT_SOURCE_DIR}" CALL _fatlink_finish_packages)
+  endif()
+endfunction()
+
+function(_fatlink_finish_packages)
+  get_property(names GLOBAL PROPERTY FATLINK_CPACK_VARIABLES)
+  list(REMOVE_DUPLICATES names)
+  foreach(name IN LISTS names)
+    get_property(CPACK_${name} GLOBAL PROPERTY FATLINK_CPACK_${name})
+  endforeach()
+  _fatlink_set_cpack_variables()
+  get_property(scripts GLOBAL PROPERTY FATLINK_PACKAGE_SCRIPTS)
+  while(scripts)
+    list(POP_FRONT scripts script component)
+    configure_file("${script}.in" "${script}" @ONLY)
+    install(SCRIPT "${script}" COMPONENT "${component}")
+  endwhile()
+  include(CPack)
+endfunction()
+
+# CPack's variables that all packages share. Values that the project has set are kept.
+macro(_fatlink_set_cpack_variables)
+  set(CPACK_PACKAGE_NAME "${PROJECT_NAME}")
+  set(CPACK_PACKAGE_VERSION "${PROJECT_VERSION}")
+  _fatlink_default(PACKAGE_VENDOR "The developers of ${PROJECT_NAME}")
+  if(NOT CPACK_PACKAGE_CONTACT)
+    # The domain "invalid" does not exist: a project that publishes packages sets a contact.
+    set(CPACK_PACKAGE_CONTACT "The developers of ${PROJECT_NAME} <developers@${PROJECT_NAME}.invalid>")
+  endif()
+  _fatlink_default(GENERATOR "TGZ;DEB;RPM")
+  set(CPACK_VERBATIM_VARIABLES ON)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_THREADS 1)  # with several threads the archive's bytes depend on their number
+  set(CPACK_PROJECT_CONFIG_FILE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/cpack_generator.cmake")
+  set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+  set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
+  set(CPACK_COMPONENTS_GROUPING IGNORE)
+
+  set(CPACK_DEB_COMPONENT_INSTALL ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  _fatlink_default(DEBIAN_PACKAGE_SECTION science)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+  set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+  set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+  set(CPACK_RPM_COMPONENT_INSTALL ON)
+  set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+  _fatlink_default(RPM_PACKAGE_RELEASE 1)
+  _fatlink_default(RPM_PACKAGE_LICENSE NOASSERTION)
+  _fatlink_default(RPM_PACKAGE_GROUP Development/Libraries)
+  set(CPACK_RPM_PACKAGE_AUTOREQ ON)
+  set(CPACK_RPM_PACKAGE_AUTOPROV ON)
+  # Without these, rpmbuild strips files whose checksums the SPDX document states, and files that must not be changed.
+  string(APPEND CPACK_RPM_SPEC_MORE_DEFINE "
+%define _buildhost reproducible
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define _build_id_links none
+%define __spec_install_post /bin/true
+%define debug_package %{nil}
+%global __provides_exclude_from ^/usr/(lib/fatlink|libexec)/.*$")
+  # System folders, which these packages must not own.
+  set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
+    /usr/lib64 /usr/lib/cmake /usr/lib64/pkgconfig /usr/libexec /usr/share/man /usr/share/man/man1
+    /usr/share/doc /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/zsh
+    /usr/share/zsh/site-functions /usr/share/zsh/vendor-completions /usr/share/fish
+    /usr/share/fish/vendor_completions.d)
+endmacro()
+
+macro(_fatlink_default name value)
+  if(NOT DEFINED CPACK_${name})
+    set(CPACK_${name} "${value}")
+  endif()
+endmacro()

@@ -35,7 +35,7 @@ foreach(module IN ITEMS libzstd liblz4 nettle)
   endif()
 endforeach()
 
-include("${CMAKE_CURRENT_LIST_DIR}/../detail/nvcc/require_nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/../detail/nvcc.cmake")
 # The CUDA Toolkit: nvcc for the fatbins, and headers. None of its libraries is linked.
 if(NOT CUDAToolkit_ROOT AND EXISTS "${PROJECT_SOURCE_DIR}/.cuda/bin/nvcc")
   set(CUDAToolkit_ROOT "${PROJECT_SOURCE_DIR}/.cuda")

@@ -2,14 +2,73 @@
 #[=======================================================================[.rst:
 documents
 ---------
-The target ``documents``, with ``FATLINK_INSTALL`` a part of the default build: the documents of ``docs/`` that have a
-generated part, in ``<build>/share/doc/fatlink`` (documents/write_documents.py). It needs Python, and for the instructions
-of the reference device the tests, whose cases the table states. Without them these documents are installed as they are in
-``docs/``, with a note in place of the generated part; the configuration says so.
+The manual page and the completions, the documents of ``docs/``, and the site. Included after host/.
 
-Installs the documentation and the examples (four projects of ``tests/consumer``) with the component ``development``, to
-``share/doc/fatlink``. The API reference is not installed: the target ``docs`` generates it.
+``fatlink_manual``
+  Target: the manual page, share/man/man1/fatlink.1 of the build folder, from man/fatlink.1.in and what the program states
+  of its options. A cross build runs the program in CMAKE_CROSSCOMPILING_EMULATOR, as it does for the fatbins. The page is
+  installed, and the completions of three shells in the folder that each shell searches.
+``FATLINK_ZSH_COMPLETIONS_DIR``
+  Folder for zsh's completions, relative to the prefix. Debian has a folder for packages, other systems have one
+  folder.
+``documents``
+  Target, with ``FATLINK_INSTALL`` a part of the default build: the documents of ``docs/`` that have a generated part, in
+  ``<build>/share/doc/fatlink`` (documents/write_documents.py). It needs Python, and for the instructions of the reference
+  device the tests, whose cases the table states. Without them these documents are installed as they are in ``docs/``, with
+  a note in place of the generated part; the configuration says so. The documentation and the examples (four projects of
+  ``tests/consumer``) are installed with the component ``development``, to ``share/doc/fatlink``.
+``docs``
+  Target, not part of the default build: a site in ``<build>/docs/html``, by Doxygen: the API reference of the public
+  headers, and as pages the documents with their generated parts, the CMake functions and the manual page. An undocumented
+  public symbol and any other warning of Doxygen fail it. Without Doxygen or Python the target fails with a message that
+  says how to install them. The site is not installed.
 #]=======================================================================]
+if(EXISTS "/etc/debian_version")
+  set(zsh_folder vendor-completions)
+else()
+  set(zsh_folder site-functions)
+endif()
+set(FATLINK_ZSH_COMPLETIONS_DIR "${CMAKE_INSTALL_DATADIR}/zsh/${zsh_folder}" CACHE STRING
+    "Folder for zsh's completions, relative to the prefix")
+
+# The arguments of the macro .IR for an install folder: PREFIX in italics and the rest, or an absolute path.
+function(_fatlink_man_folder folder out)
+  string(REPLACE "-" "\\-" text "${folder}")
+  if(IS_ABSOLUTE "${folder}")
+    set(${out} "\"\" ${text}" PARENT_SCOPE)
+  else()
+    set(${out} "PREFIX /${text}" PARENT_SCOPE)
+  endif()
+endfunction()
+_fatlink_man_folder("${CMAKE_INSTALL_DATADIR}/fatlink" man_data)
+_fatlink_man_folder("${CMAKE_INSTALL_LIBEXECDIR}" man_libexec)
+
+# The build tree has the page too: man -M share/man fatlink.
+set(manual "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1")
+set(template "${PROJECT_BINARY_DIR}/host/fatlink.1.in")
+configure_file("${PROJECT_SOURCE_DIR}/host/man/fatlink.1.in" "${template}" @ONLY)
+add_custom_command(OUTPUT "${manual}"
+  COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/share/man/man1"
+  COMMAND fatlink_program --manual "${template}" > "${manual}"
+  DEPENDS fatlink_program "${template}"
+  COMMENT "Writing the manual page")
+add_custom_target(fatlink_manual DEPENDS "${manual}")
+
+if(FATLINK_INSTALL AND NOT FATLINK_WHEEL)
+  set_target_properties(fatlink_manual PROPERTIES EXCLUDE_FROM_ALL OFF)
+  install(FILES "${manual}" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT runtime)
+  install(FILES "${PROJECT_SOURCE_DIR}/host/completions/fatlink.bash" RENAME fatlink
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT runtime)
+  install(FILES "${PROJECT_SOURCE_DIR}/host/completions/_fatlink"
+    DESTINATION "${FATLINK_ZSH_COMPLETIONS_DIR}" COMPONENT runtime)
+  install(FILES "${PROJECT_SOURCE_DIR}/host/completions/fatlink.fish"
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT runtime)
+endif()
+
+if(FATLINK_WHEEL OR NOT (PROJECT_IS_TOP_LEVEL OR FATLINK_INSTALL))
+  return()
+endif()
+
 set(FATLINK_DOCUMENTS_DIR "${PROJECT_BINARY_DIR}/share/doc/fatlink")
 set(generated "")
 set(table_command "")
@@ -57,4 +116,34 @@ if(FATLINK_INSTALL)
     COMPONENT development)
   # The example has a licence of its own, for the package that it makes.
   set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/examples/transform/=0BSD")
+endif()
+
+if(NOT PROJECT_IS_TOP_LEVEL)
+  return()
+endif()
+
+find_program(FATLINK_DOXYGEN doxygen)
+mark_as_advanced(FATLINK_DOXYGEN)
+
+set(docs_output "${PROJECT_BINARY_DIR}/docs")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/doxygen/Doxyfile.in" "${docs_output}/Doxyfile" @ONLY)
+if(FATLINK_DOXYGEN AND Python3_EXECUTABLE)
+  add_custom_target(docs
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html"
+    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_LIST_DIR}/doxygen/make_pages.py" "${PROJECT_SOURCE_DIR}"
+      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${FATLINK_DOCUMENTS_DIR}" "${docs_output}"
+    COMMAND "${FATLINK_DOXYGEN}" "${docs_output}/Doxyfile"
+    COMMENT "Generating the site in ${docs_output}/html"
+    VERBATIM)
+  add_dependencies(docs documents fatlink_manual)
+else()
+  set(missing "doxygen")
+  if(FATLINK_DOXYGEN)
+    set(missing "python3")
+  endif()
+  add_custom_target(docs
+    COMMAND "${CMAKE_COMMAND}" -E echo 
+      "docs: ${missing} was not found; install it (Debian, Ubuntu: ${missing}) and configure again"
+    COMMAND "${CMAKE_COMMAND}" -E false
+    VERBATIM)
 endif()

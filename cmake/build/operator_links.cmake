@@ -3,7 +3,7 @@
 operator_links
 --------------
 ``FATLINK_OPERATOR_LINKS``, on for the Python wheel: the cache layer with the links of the operators that Python names
-("add", "max", ...), of the common types and for the GPUs of CUDA 13 (operators/link_operators.py has the list), built in
+("add", "max", ...), of the common types and for the GPUs of CUDA 13 (link_operators.py has the list), built in
 ``share/fatlink/cache`` and installed there. It is made with the nvJitLink and the NVRTC of nvcc's toolkit, on all cores;
 the same inputs give the same bytes.
 #]=======================================================================]
@@ -28,7 +28,7 @@ foreach(library IN ITEMS nvJitLink nvrtc)
   list(APPEND environment "FATLINK_${variable}=${FATLINK_OPERATOR_LINKS_${library}}")
 endforeach()
 
-set(script "${CMAKE_CURRENT_LIST_DIR}/operators/link_operators.py")
+set(script "${CMAKE_CURRENT_LIST_DIR}/link_operators.py")
 set(layer "${FATLINK_DATA_DIR}/cache")
 file(GLOB package CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/host/python/fatlink/*.py")
 set(fatbins "")

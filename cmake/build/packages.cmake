@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # fatlink's packages: one per install component.
 include(FatlinkAddPackage)
-include("${PROJECT_SOURCE_DIR}/cmake/build/sbom/sbom_dependencies.cmake")
-foreach(component IN ITEMS runtime transforms development tests)
-  fatlink_sbom_dependencies(${component} ${component}_sbom)
+include(package_parts)
+foreach(component IN ITEMS runtime development tests)
+  fatlink_package_parts(${component} parts)
+  set_property(GLOBAL PROPERTY FATLINK_PACKAGE_PARTS_${component} "${parts}")
 endforeach()
 
 # The contracts of the runtime's libraries: those that state its package.
@@ -28,7 +29,6 @@ the shared library, and the kernel apply_transform."
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/build/debian/triggers"
   PROVIDES_CONTRACTS ${runtime_contracts}
   ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works with this archive only
-  SBOM ${runtime_sbom}
   # nvJitLink is opened with dlopen; the vendor's package repository has nvJitLink.
   DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
   RPM_RECOMMENDS fatlink-transforms libnvjitlink-13-0)
@@ -42,9 +42,8 @@ fatlink_add_package(fatlink-development
 documentation and the examples of fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
-  SBOM ${development_sbom}
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
-  DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0"
+  DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0" "python3 (>= 3.9)"  # for packages of fatlink_add_package
   RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)
 
 if(FATLINK_BUILD_TESTS)
@@ -57,7 +56,6 @@ nvJitLink are skipped, with the reason, where it is missing."
     COPYRIGHT "The developers of fatlink"
     LICENSE_ID Apache-2.0
     OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-tests.lintian-overrides"
-    SBOM ${tests_sbom}
     DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" fatlink-transforms
     DEB_RECOMMENDS python3
     RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" fatlink-transforms

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linked into the binaries of the Python wheel only, with --wrap: replaces functions whose symbols
 // newer C and C++ libraries export in a newer version only, so that the wheel runs with glibc 2.34
-// and the libstdc++ of GCC 11 (manylinux_2_34: Red Hat 9, Ubuntu 22.04). cmake/build/wheel.cmake
+// and the libstdc++ of GCC 11 (manylinux_2_34: Red Hat 9, Ubuntu 22.04). cmake/build/install.cmake
 // lists the functions. Threads: safe.
 #include <pthread.h>
 #include <sys/random.h>

@@ -308,7 +308,7 @@ exec {NVCC} "${{words[@]}}"
     def test_base64_of_every_length(self):
         for length in range(9):
             text = "{\"abcdefg"[:length]
-            self.write("b.cmake", f'include("{SOURCE}/cmake/detail/fatbin/base64.cmake")\n'
+            self.write("b.cmake", f'include("{SOURCE}/cmake/detail/nvcc.cmake")\n'
                        f"fatlink_base64([=[{text}]=] out)\nmessage(\"${{out}}\")")
             self.assertEqual(self.cmake("-P", "b.cmake").stderr.strip(), base64.b64encode(text.encode()).decode())
 

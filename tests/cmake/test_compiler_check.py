@@ -10,11 +10,11 @@ FLAGS = "-DFATLINK_SHOW_THE_ERROR -Wno-shift-count-overflow"
 
 class CompilerCheck(BuildSide):
     def configured(self, flags, source=SOURCE):
-        """A project that includes the check alone, from a checkout."""
+        """A project that includes the file with the check, from a checkout."""
         cache = (BUILD / "CMakeCache.txt").read_text()
         compiler = re.search(r"(?m)^CMAKE_CXX_COMPILER:\w+=(.+)$", cache).group(1)
         self.write("CMakeLists.txt", "cmake_minimum_required(VERSION 3.25)\nproject(check LANGUAGES CXX)\n"
-                  f'set(PROJECT_SOURCE_DIR "{source}")\ninclude("{source}/cmake/build/compiler_check.cmake")\n')
+                  f'set(PROJECT_SOURCE_DIR "{source}")\ninclude("{source}/cmake/build/compiler.cmake")\n')
         return self.cmake("-S", ".", "-B", "b", "-G", "Ninja", f"-DCMAKE_CXX_COMPILER={compiler}",
                           f"-DCMAKE_CXX_FLAGS={flags}")
 

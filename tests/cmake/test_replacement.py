@@ -131,7 +131,7 @@ class Replacement(BuildSide):
                 self.assertEqual(list(self.fatbin.parent.glob("*.partial")), [])
 
     def replace(self, built):
-        script = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "cmake/detail/fatbin/replace_fatbin.cmake"
+        script = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "cmake/detail/replace_fatbin.cmake"
         return self.cmake(f"-DBUILT={built}", f"-DFATBIN={self.fatbin}", "-P", str(script))
 
     def assert_not_replaced(self, done):

@@ -32,7 +32,7 @@ class Reproducible(BuildSide):
             text = (BUILD / f"kernels/{settings}.settings.cmake").read_text()
             (checkout / "settings.cmake").write_text(text.replace(str(SOURCE), str(checkout)))
             subprocess.run([CMAKE, f"-DSETTINGS={checkout}/settings.cmake", f"-DINSPECT={BUILD}/bin/fatlink",
-                            "-P", SOURCE / "cmake/detail/fatbin/compile_fatbin.cmake"], check=True, env=environment)
+                            "-P", SOURCE / "cmake/detail/compile_fatbin.cmake"], check=True, env=environment)
             built, = checkout.rglob(f"{name}.fatbin")
             images.append(built.read_bytes())
         return images

@@ -175,7 +175,7 @@ class OtherFolders(unittest.TestCase):
 class Ways(unittest.TestCase):
     def way(self, start, end, prefix="/usr"):
         with tempfile.NamedTemporaryFile("w", suffix=".cmake") as script:
-            script.write(f'set(CMAKE_INSTALL_PREFIX "{prefix}")\ninclude("{SOURCE}/cmake/build/install_layout.cmake")\n'
+            script.write(f'set(CMAKE_INSTALL_PREFIX "{prefix}")\ninclude("{SOURCE}/cmake/build/install.cmake")\n'
                          f'fatlink_relative_install_path("{start}" "{end}" path)\nmessage("${{path}}")\n')
             script.flush()
             return subprocess.run([CMAKE, "-P", script.name], text=True, capture_output=True, check=True).stderr.strip()
@@ -191,7 +191,7 @@ class Ways(unittest.TestCase):
     def test_an_absolute_folder_in_the_prefix_counts_as_relative(self):
         with tempfile.NamedTemporaryFile("w", suffix=".cmake") as script:
             script.write(f'set(CMAKE_INSTALL_PREFIX /usr)\nset(CMAKE_INSTALL_LIBDIR /usr/lib/x86_64-linux-gnu)\n'
-                         f'set(CMAKE_INSTALL_LIBEXECDIR /opt/libexec)\ninclude("{SOURCE}/cmake/build/install_layout.cmake")\n'
+                         f'set(CMAKE_INSTALL_LIBEXECDIR /opt/libexec)\ninclude("{SOURCE}/cmake/build/install.cmake")\n'
                          'fatlink_relative_install_folders()\nmessage("${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_LIBEXECDIR}")\n')
             script.flush()
             done = subprocess.run([CMAKE, "-P", script.name], text=True, capture_output=True, check=True)

@@ -12,7 +12,7 @@ import unittest
 
 from python_case import BUILD, PACKAGE, SOURCE, NumpyCase, fatlink, variables
 
-SCRIPT = pathlib.Path(SOURCE or "/none", "cmake/build/operators/link_operators.py")
+SCRIPT = pathlib.Path(SOURCE or "/none", "cmake/build/link_operators.py")
 NAMES = ("FATLINK_NVJITLINK", "FATLINK_NVRTC")  # of users who name what links, and get links of their own
 # Each call, and how many links and compiles were made for it.
 CALLS = """

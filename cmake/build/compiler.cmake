@@ -1,19 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 #[=======================================================================[.rst:
-hardening
----------
-Adds compiler and linker options that make memory errors harder to exploit, for shipped targets.
+compiler
+--------
+How fatlink is compiled: with ccache, with warnings and with hardening options; and not with a compiler that computes wrongly.
 
+  fatlink_warnings(<target>...)
   fatlink_harden(<target>...)
 
+``FATLINK_USE_CCACHE``
+  Option, default on. Compiles C and C++ with ccache where it is installed, so that a source that was compiled before, in
+  this or another folder of builds, takes a moment. A launcher that is stated (``CMAKE_CXX_COMPILER_LAUNCHER``) is left as
+  it is. The option is for fatlink as the top project.
+``fatlink_warnings``
+  Turns on warnings for fatlink's own targets; they are errors if ``FATLINK_WERROR`` is on, as in the presets.
+``fatlink_harden``
+  Adds compiler and linker options that make memory errors harder to exploit, for shipped targets. Compiler: stack
+  protector, stack clash protection, control-flow protection (x86), and ``_FORTIFY_SOURCE`` 3, or 2 if compiler or C
+  library do not support 3. Linker: RELRO, immediate binding, PIE. If only the C library's start files lack control-flow
+  protection, their entry points get landing pads (host/src/util/process/landing_pads.cpp), and the binary is marked as
+  protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimised configuration.
 ``FATLINK_HARDENING``
   Option, default on. If off, the compiler's defaults are used.
 
-Compiler: stack protector, stack clash protection, control-flow protection (x86), and ``_FORTIFY_SOURCE`` 3, or 2 if
-compiler or C library do not support 3. Linker: RELRO, immediate binding, PIE. If only the C library's start files
-lack control-flow protection, their entry points get landing pads (host/src/util/process/landing_pads.cpp), and the
-binary is marked as protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimised
-configuration.
+Stops the configuration with a compiler that vectorises the reference device's integer arithmetic wrongly, as g++ 12 does
+in one form that the reference device therefore does not use (compiler_check.cpp). Not when cross-compiling.
 #]=======================================================================]
 include_guard(GLOBAL)
 include(CheckCXXCompilerFlag)
@@ -21,7 +31,32 @@ include(CheckCXXSourceCompiles)
 include(CheckLinkerFlag)
 include(CheckPIESupported)
 
+option(FATLINK_WERROR "Treat warnings as errors" OFF)
 option(FATLINK_HARDENING "Compile and link with hardening options" ON)
+
+if(PROJECT_IS_TOP_LEVEL)
+  option(FATLINK_USE_CCACHE "Compile with ccache, if it is installed" ON)
+  mark_as_advanced(FATLINK_USE_CCACHE)
+  find_program(FATLINK_CCACHE ccache)
+  mark_as_advanced(FATLINK_CCACHE)
+  if(FATLINK_USE_CCACHE AND FATLINK_CCACHE)
+    foreach(language IN ITEMS C CXX)
+      if(NOT CMAKE_${language}_COMPILER_LAUNCHER)
+        # The dependencies come from the compiler's own list, so that a first compile does not preprocess twice.
+        set(CMAKE_${language}_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1
+          "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" "${FATLINK_CCACHE}")
+      endif()
+    endforeach()
+  endif()
+endif()
+
+function(fatlink_warnings)
+  foreach(target IN LISTS ARGN)
+    target_compile_options(${target} PRIVATE
+      -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
+      $<$<BOOL:${FATLINK_WERROR}>:-Werror>)
+  endforeach()
+endfunction()
 
 # The highest level of _FORTIFY_SOURCE that the C library accepts without a warning.
 function(_fatlink_fortify_level out)
@@ -100,3 +135,24 @@ function(fatlink_harden)
     endif()
   endforeach()
 endfunction()
+
+# try_run stores its results in the cache, where a variable of the same name would hide them.
+if(NOT CMAKE_CROSSCOMPILING AND NOT DEFINED FATLINK_HAS_SOUND_COMPILER)
+  try_run(FATLINK_COMPILER_CHECK_STATUS FATLINK_COMPILER_CHECK_COMPILES
+    "${CMAKE_BINARY_DIR}/compiler_check" "${CMAKE_CURRENT_LIST_DIR}/compiler_check.cpp"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${PROJECT_SOURCE_DIR}/host/src" COMPILE_DEFINITIONS -O3 -DNDEBUG CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON
+    COMPILE_OUTPUT_VARIABLE output)
+  set(compiles "${FATLINK_COMPILER_CHECK_COMPILES}")
+  set(status "${FATLINK_COMPILER_CHECK_STATUS}")
+  unset(FATLINK_COMPILER_CHECK_COMPILES CACHE)
+  unset(FATLINK_COMPILER_CHECK_STATUS CACHE)
+  if(NOT compiles)
+    message(FATAL_ERROR "fatlink: ${CMAKE_CXX_COMPILER} does not compile compiler_check.cpp; "
+                        "fatlink needs g++ 12 or newer.\n${output}")
+  elseif(NOT status EQUAL 0)
+    message(FATAL_ERROR
+      "fatlink: ${CMAKE_CXX_COMPILER} (${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}) computes integers wrongly where "
+      "it vectorises (compiler_check.cpp). Use another compiler, or -DCMAKE_CXX_FLAGS=-fno-tree-vectorize.")
+  endif()
+  set(FATLINK_HAS_SOUND_COMPILER TRUE CACHE INTERNAL "The compiler vectorises integer arithmetic correctly")
+endif()

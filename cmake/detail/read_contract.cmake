@@ -6,7 +6,7 @@
 # the hook, and the type is read from the mangled name of that function.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
-include("${CMAKE_CURRENT_LIST_DIR}/scan_hooks.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/contracts.cmake")
 set(subject "${HEADER}: contract ${CONTRACT}/${VERSION}")
 file(REMOVE "${OUTPUT}")
 

@@ -9,7 +9,7 @@ if(CPACK_GENERATOR STREQUAL "TGZ")
 else()
   set(CPACK_PACKAGING_INSTALL_PREFIX "/usr")
 endif()
-# For stage.cmake, which adds the files that a package holds in addition to an install tree.
+# For stage_package.cmake, which adds the files that a package holds in addition to an install tree.
 set(ENV{FATLINK_PACKAGING} "${CPACK_GENERATOR}")
 set(ENV{FATLINK_PACKAGING_RELEASE} "")
 if(CPACK_DEBIAN_PACKAGE_RELEASE)
