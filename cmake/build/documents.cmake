@@ -13,7 +13,7 @@ The manual page and the completions, the documents of ``docs/``, and the site. I
   folder.
 ``documents``
   Target, with ``FATLINK_INSTALL`` a part of the default build: the documents of ``docs/`` that have a generated part, in
-  ``<build>/share/doc/fatlink`` (documents/write_documents.py). It needs Python, and for the instructions of the reference
+  ``<build>/share/doc/fatlink`` (write_documents.py). It needs Python, and for the instructions of the reference
   device the tests, whose cases the table states. Without them these documents are installed as they are in ``docs/``, with
   a note in place of the generated part; the configuration says so. The documentation and the examples (four projects of
   ``tests/consumer``) are installed with the component ``development``, to ``share/doc/fatlink``.
@@ -91,9 +91,9 @@ set(outputs ${generated})
 list(TRANSFORM outputs PREPEND "${FATLINK_DOCUMENTS_DIR}/")
 if(generated)
   file(GLOB described CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/schemas/*.json"
-    "${PROJECT_SOURCE_DIR}/host/python/fatlink/*.py" "${CMAKE_CURRENT_LIST_DIR}/documents/*.py")
+    "${PROJECT_SOURCE_DIR}/host/python/fatlink/*.py" "${CMAKE_CURRENT_LIST_DIR}/write_documents.py")
   add_custom_command(OUTPUT ${outputs}
-    COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_LIST_DIR}/documents/write_documents.py" "${PROJECT_SOURCE_DIR}"
+    COMMAND Python3::Interpreter -B "${CMAKE_CURRENT_LIST_DIR}/write_documents.py" "${PROJECT_SOURCE_DIR}"
       "${FATLINK_DOCUMENTS_DIR}" ${table_command}
     DEPENDS ${sources} ${described} ${table_command}
     COMMENT "Writing the documents in ${FATLINK_DOCUMENTS_DIR}"

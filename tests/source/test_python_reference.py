@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cmake/build/documents makes of the Python package, and of documents: python_reference.md has every public name."""
+"""What cmake/build/write_documents.py makes of the Python package, and of documents: python_reference.md has every public name."""
 import ast
 import json
 import os
@@ -15,7 +15,7 @@ SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 PACKAGE = "host/python/fatlink"
 
 
-WRITER = "cmake/build/documents/write_documents.py"
+WRITER = "cmake/build/write_documents.py"
 
 
 def write_documents(source, output):
@@ -79,8 +79,10 @@ class Writer(unittest.TestCase):
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="fatlink-docs-"))
         self.addCleanup(shutil.rmtree, self.folder)
-        for path in (PACKAGE, "cmake/build/documents", "docs"):
+        for path in (PACKAGE, "docs"):
             shutil.copytree(SOURCE / path, self.folder / path, ignore=shutil.ignore_patterns("__pycache__"))
+        (self.folder / WRITER).parent.mkdir(parents=True)
+        shutil.copy(SOURCE / WRITER, self.folder / WRITER)
 
     def write(self):
         return write_documents(self.folder, self.folder / "written")

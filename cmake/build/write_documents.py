@@ -1,12 +1,101 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of python_reference.md: the public names of the package `fatlink`, from signatures and docstrings.
+"""Writes the documents of docs/ that have a generated part: json.md, python_reference.md, reference_device.md.
 
-Imports the package, which opens the shared library only when a function of it is called: nothing must be built."""
+    write_documents.py SOURCE OUTPUT [COMMAND...]
+
+SOURCE: the repository. OUTPUT: the folder for the documents. COMMAND: prints the table of the reference device's instructions;
+without it, reference_device.md is not written. In docs/ each of these documents has, between two comments, a
+note about where the generated part is; here that part replaces the note.
+
+The tables of json.md, the fields of each command's JSON, come from the schemas in docs/schemas. The names of
+python_reference.md, the public names of the package `fatlink`, come from signatures and docstrings: the package is imported,
+which opens the shared library only when a function of it is called, so nothing must be built."""
 import inspect
+import json
+import pathlib
 import re
+import subprocess
 import sys
 
-import fatlink
+ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
+         "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "bench"]
+SHARED = ["finding", "start_ms", "kernel_resources", "output_comparison", "reference"]  # definitions that get a table of their own
+
+
+def shared_name(schema):
+    """"finding" of {"$ref": "common.json#/$defs/finding"}; else None."""
+    return schema["$ref"].rpartition("/")[2] if "$ref" in schema else None
+
+
+class Tables:
+    """The schemas of a folder as the tables of json.md."""
+
+    def __init__(self, schemas):
+        self.schemas = schemas
+        self.common = self.load("common")["$defs"]
+
+    def load(self, name):
+        return json.loads((self.schemas / f"{name}.json").read_text())
+
+    def type_of(self, schema):
+        name = shared_name(schema)
+        if name in SHARED:
+            return f"[{name}](#{name})"
+        if name == "error":
+            return "object"
+        if name:
+            return self.type_of(self.common[name])
+        if "const" in schema:
+            return f'`"{schema["const"]}"`'
+        if "enum" in schema:
+            return "string or null" if None in schema["enum"] else "string"
+        if "anyOf" in schema:
+            return " or ".join(dict.fromkeys(self.type_of(part) for part in schema["anyOf"] if "pattern" not in part))
+        if schema.get("type") == "array":
+            return f"array of {self.type_of(schema['items'])}"
+        types = schema.get("type", "string")
+        return types if isinstance(types, str) else " or ".join(types)
+
+    def values_of(self, schema):
+        """" One of `a`, `b`." for an enumeration of few values."""
+        stated = schema.get("enum") or self.common.get(shared_name(schema), {}).get("enum") or []
+        values = [value for value in stated if value is not None]
+        return f" One of {', '.join(f'`{value}`' for value in values)}." if 0 < len(values) < 20 else ""
+
+    def rows(self, schema, prefix=""):
+        """A table row for each property, and for those of the objects in it."""
+        if shared_name(schema) == "error":
+            schema = self.common["error"]
+        if "items" in schema:
+            yield from self.rows(schema["items"], prefix.rstrip(".") + "[].")
+        if isinstance(schema.get("additionalProperties"), dict):  # names that are not known
+            yield from self.rows(schema["additionalProperties"], prefix + "*.")
+        required = schema.get("required", [])
+        for name, value in schema.get("properties", {}).items():
+            presence = "" if name in required else ", optional"
+            yield f"| `{prefix}{name}` | {self.type_of(value)}{presence} | {value['description']}{self.values_of(value)} |"
+            yield from self.rows(value, f"{prefix}{name}.")
+
+    def table(self, schema):
+        return "\n".join(["| field | type | meaning |", "|---|---|---|", *self.rows(schema)]) + "\n"
+
+    def document(self, name):
+        schema = self.load(name)
+        text = f"\n## {schema['title']}\n\nSchema: [schemas/{name}.json](schemas/{name}.json)\n\n"
+        if "then" not in schema:
+            return text + self.table(schema)
+        return f"{text}{schema['description']}\n\n{self.table(schema['else'])}\nWith several images:\n\n{self.table(schema['then'])}"
+
+    def text(self):
+        parts = [self.document(name) for name in ORDER]
+        parts += [f"\n## {name}\n\n{self.common[name]['description']}\n\n{self.table(self.common[name])}" for name in SHARED]
+        for name, title in (("stage", "Stages"), ("error_code", "Error codes"), ("finding_id", "Findings")):
+            values = self.common[name].get("enum") or self.common[name]["anyOf"][0]["enum"]
+            parts.append(f"\n## {title}\n\n{self.common[name]['description']}\n\n{', '.join(f'`{value}`' for value in values)}\n")
+        return "".join(parts).lstrip("\n")
+
+
+# ---- python_reference.md; main() imports the package `fatlink`
 
 # Methods and properties for other modules of the package, which have no underscore.
 INTERNAL = {"Plan.on", "PlanArgument.element"}
@@ -200,7 +289,7 @@ def contents(title, names):
     return f"\n## {title}\n\n| name | |\n|---|---|\n{rows}\n"
 
 
-def text():
+def python_names():
     """The part of python_reference.md that is made from the package."""
     entries = {name: getattr(fatlink, name) for name in fatlink.__all__}
     classes = [name for name, entry in entries.items() if inspect.isclass(entry)]
@@ -212,3 +301,34 @@ def text():
         parts += [contents(title, names), *(class_text(name, entries[name]) for name in names)]
     parts += [module_text(name, entry) for name, entry in entries.items() if inspect.ismodule(entry)]
     return "".join(parts).lstrip("\n")
+
+
+# ---- the documents
+
+NOTE = re.compile(r"^<!-- generated by the target documents -->\n.*?^<!-- end -->\n", re.MULTILINE | re.DOTALL)
+
+
+def document(source, name, generated):
+    """docs/NAME with the generated part."""
+    text, count = NOTE.subn(lambda _: generated, (source / "docs" / name).read_text())
+    if count != 1:
+        sys.exit(f"write_documents: error: docs/{name} has {count} notes in place of its generated part, not 1: "
+                 f"'<!-- generated by the target documents -->' to '<!-- end -->'")
+    return text
+
+
+def main(source, output, *command):
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(source / "host/python"))
+    global fatlink
+    import fatlink
+    documents = {"json.md": Tables(source / "docs/schemas").text(), "python_reference.md": python_names()}
+    if command:
+        documents["reference_device.md"] = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True).stdout
+    output.mkdir(parents=True, exist_ok=True)
+    for name, generated in documents.items():
+        (output / name).write_text(document(source, name, generated))
+
+
+if __name__ == "__main__":
+    main(*(pathlib.Path(word).resolve() for word in sys.argv[1:]))
