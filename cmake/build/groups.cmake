@@ -37,7 +37,7 @@ set(_group_floats "src/interpreter/instructions/arithmetic/(approximate|float|ha
 set(_group_conversions "src/interpreter/instructions/arithmetic/convert[.]cpp")
 set(_group_instructions "src/interpreter/instructions/")
 set(_group_helper "linkd/")
-set(_group_tools "cli/((bench|terminal)/|(compile|doctor|inspect|pack|source_inputs)[.])")
+set(_group_tools "cli/((bench|fatbins|terminal)/|(doctor|inspect|source_inputs)[.])")
 set(_group_verbs "cli/[^/]+$")  # but for those of the group before
 set(_group_run "cli/run/")
 

@@ -8,7 +8,7 @@
 
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
-#include "fatbin_files.hpp"
+#include "fatbins/fatbin_files.hpp"
 #include "fatlink/error.hpp"
 #include "options.hpp"
 #include "plan/components.hpp"

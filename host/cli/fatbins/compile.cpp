@@ -9,7 +9,7 @@
 #include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
-#include "fatbin_files.hpp"
+#include "fatbins/fatbin_files.hpp"
 #include "input/find_sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fatbin_files.hpp"
+#include "fatbins/fatbin_files.hpp"
 
 #include <fmt/format.h>
 

@@ -21,7 +21,7 @@
 #include "fatbin/entry_facts.hpp"
 #include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
-#include "fatbin_files.hpp"
+#include "fatbins/fatbin_files.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
