@@ -102,7 +102,7 @@ class encoder {
     char escape[8];
     std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(bytes_.front()));
     line_ += escape;
-    if (run > 2) line_ += "{" + std::to_string(run) + "}";
+    if (run > 2) line_.append(1, '{').append(std::to_string(run)).append(1, '}');
     bytes_.remove_prefix(run > 2 ? run : 1);
     is_after_escape_ = true;
   }
@@ -216,7 +216,7 @@ class reader {
     auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
     if (error != std::errc() || text.size() != digits || end != text.data() + text.size() ||
         number > k_most)
-      fail("'" + std::string(text) + "' is not a number of this escape");
+      fail(std::string("'").append(text) + "' is not a number of this escape");
     rest_.remove_prefix(skipped + digits);
     return number;
   }

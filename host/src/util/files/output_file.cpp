@@ -23,6 +23,7 @@
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
+
 signal_guard::signal_guard(int signal) noexcept
 {
   sigemptyset(&signal_);

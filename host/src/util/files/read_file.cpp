@@ -18,27 +18,6 @@
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
-std::vector<std::filesystem::path> list_folder(std::filesystem::path const& folder)
-{
-  errno = 0;
-  std::unique_ptr<DIR, int (*)(DIR*)> const entries(::opendir(folder.c_str()), &::closedir);
-  if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
-  std::vector<std::filesystem::path> paths;
-  if (entries == nullptr) return paths;
-  while (auto const* entry = ::readdir(entries.get())) {
-    std::string_view const name(entry->d_name);
-    if (name != "." && name != "..") paths.push_back(folder / name);
-  }
-  return paths;
-}
-
-std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure)
-{
-  auto real = std::filesystem::canonical(path, failure);
-  if (failure == std::errc::not_enough_memory) throw std::bad_alloc();
-  return real;
-}
-
 namespace {
 
 [[noreturn]] void fail(std::filesystem::path const& path, std::string const& cause,
@@ -134,6 +113,29 @@ byte_buffer read_file(std::filesystem::path const& path, std::uint64_t size_limi
   byte_buffer bytes(static_cast<std::size_t>(opened.size));
   if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
   return bytes;
+}
+
+// Folders and paths.
+
+std::vector<std::filesystem::path> list_folder(std::filesystem::path const& folder)
+{
+  errno = 0;
+  std::unique_ptr<DIR, int (*)(DIR*)> const entries(::opendir(folder.c_str()), &::closedir);
+  if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  std::vector<std::filesystem::path> paths;
+  if (entries == nullptr) return paths;
+  while (auto const* entry = ::readdir(entries.get())) {
+    std::string_view const name(entry->d_name);
+    if (name != "." && name != "..") paths.push_back(folder / name);
+  }
+  return paths;
+}
+
+std::filesystem::path real_path(std::filesystem::path const& path, std::error_code& failure)
+{
+  auto real = std::filesystem::canonical(path, failure);
+  if (failure == std::errc::not_enough_memory) throw std::bad_alloc();
+  return real;
 }
 
 }  // namespace fatlink::detail
