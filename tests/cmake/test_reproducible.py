@@ -6,11 +6,26 @@ import shutil
 import subprocess
 import unittest
 
-from build_side import BUILD, CMAKE, SOURCE, BuildSide
+from build_side import BUILD, CMAKE, CONTRACT, HEAD, SOURCE, BuildSide, without_kept_outputs
 
 # The first is a source that CMake wrote and includes fatlink's device headers, the second has a folder of the project among its
 # options.
 FATBINS = {"add_float": "transforms/add_float", "sort_1": "algorithms/sort_1_fatbin"}
+
+HEADER = """#pragma once
+template <typename T>
+__device__ __forceinline__ T same(T const& x)
+{
+  return __builtin_bit_cast(T, x);
+}
+"""
+WRITTEN = CONTRACT + """
+file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/t.cu" [[
+#include <same.cuh>
+extern "C" __device__ float hook(float x) { return same(x); }
+]])
+fatlink_add_fatbin(t SOURCES "${CMAKE_CURRENT_BINARY_DIR}/t.cu" CONTRACT c OPTIONS "-I${CMAKE_CURRENT_SOURCE_DIR}/include")
+"""
 
 
 class Reproducible(BuildSide):
@@ -40,6 +55,21 @@ class Reproducible(BuildSide):
     @unittest.skipUnless(SOURCE in BUILD.parents, "the build folder is not in the project")
     def test_fatbins_do_not_depend_on_the_folder(self):
         self.assertEqual(self.compiled_in(self.folder / "one"), self.compiled_in(self.folder / "another/longer place"))
+
+    def written_source_in(self, folder):
+        """The bytes of the fatbin of a source that CMake writes to a build folder outside of the project, and that includes
+        headers of the project."""
+        self.write(f"{folder}/project/include/same.cuh", HEADER)
+        self.write(f"{folder}/project/hook.cuh", 'extern "C" __device__ float hook(float);\n')
+        self.write(f"{folder}/project/CMakeLists.txt", HEAD + WRITTEN)
+        place = self.folder / folder
+        for words in (("-S", place / "project", "-B", place / "build", "-G", "Ninja"), ("--build", place / "build")):
+            done = subprocess.run([CMAKE, *words], text=True, capture_output=True, env=without_kept_outputs())
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return (place / "build/t.fatbin").read_bytes()
+
+    def test_fatbins_of_written_sources_do_not_depend_on_the_folder(self):
+        self.assertEqual(self.written_source_in("one"), self.written_source_in("another/longer place"))
 
 
 if __name__ == "__main__":
