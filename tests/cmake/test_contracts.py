@@ -240,8 +240,8 @@ class References(ContractsCase):
 
     @long_test  # test_a_missing_or_mistyped_key_is_refused; unit tests have the limit
     def test_a_tolerance_above_2_20_is_refused(self):
-        self.refuse('"tolerance_ulp" is 1048577, above 2^20', "1048576", tolerance_ulp=2**20 + 1)
-        self.refuse('"tolerance_ulp"', tolerance_ulp=-1)
+        self.refuse("tolerance_ulp: is 1048577, above 1048576", tolerance_ulp=2**20 + 1)
+        self.refuse("tolerance_ulp: is not a number, 0 or more", tolerance_ulp=-1)
 
     def test_an_expression_that_does_not_parse_is_refused(self):
         self.refuse('reference: ', reference="2*y")
