@@ -5,7 +5,7 @@
 //   <archive> ::= "!<arch>\n" { <header> <data> [ "\n" ] }   each header is at an even offset
 //   <header>  ::= name[16] date[12] uid[6] gid[6] mode[8] size[10] "`\n"   padded with spaces
 //
-// Source: GNU binutils and LLVM sources; pinned by tests/unit/archive_test.cpp.
+// Source: GNU binutils and LLVM sources; pinned by tests/unit/input/archives_test.cpp.
 // Threads: no shared state.
 #pragma once
 
