@@ -2,27 +2,176 @@
 // Collective links: which ranks link, what all of them get, their errors, and ranks that do not
 // answer or answer late.
 #include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
 #include <future>
 #include <map>
+#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <thread>
 #include <typeinfo>
+#include <utility>
+#include <vector>
 
 #include "fatlink/format_error.hpp"
 #include "fatlink/link_once.hpp"
+#include "fatlink/rank_channel.hpp"
 #include "fixtures.hpp"
-#include "link_once_job.hpp"
 #include "places.hpp"
-#include "thread_channel.hpp"
 
 using namespace fatlink;
 using namespace std::chrono_literals;
-using fixtures::job;
-using fixtures::ptx_for;
-using fixtures::same_failure;
-using fixtures::task_of;
+
+namespace {
+
+/// The messages of a job that have not been received yet.
+class mailboxes {
+ public:
+  explicit mailboxes(unsigned ranks) : size_(ranks) {}
+
+  [[nodiscard]] unsigned size() const { return size_; }
+  void put(unsigned source, unsigned destination, fatlink::bytes_view bytes)
+  {
+    std::lock_guard const lock(mutex_);
+    boxes_[{source, destination}].emplace_back(bytes.begin(), bytes.end());
+    arrived_.notify_all();
+  }
+  std::optional<fatlink::byte_buffer> take(unsigned source, unsigned destination,
+                                           fatlink::rank_channel::time_point deadline)
+  {
+    std::unique_lock lock(mutex_);
+    auto& box = boxes_[{source, destination}];
+    if (!arrived_.wait_until(lock, deadline, [&] { return !box.empty(); })) return std::nullopt;
+    auto message = std::move(box.front());
+    box.pop_front();
+    return message;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable arrived_;
+  std::map<std::pair<unsigned, unsigned>, std::deque<fatlink::byte_buffer>> boxes_;
+  unsigned size_;
+};
+
+/// A rank's end of the mailboxes.
+class thread_channel : public fatlink::rank_channel {
+ public:
+  thread_channel(mailboxes& all, unsigned rank) : all_(all), rank_(rank) {}
+
+  [[nodiscard]] unsigned rank() const override { return rank_; }
+  [[nodiscard]] unsigned size() const override { return all_.size(); }
+  void send(std::vector<fatlink::rank_message> const& messages, time_point /*deadline*/) override
+  {
+    for (auto const& message : messages) all_.put(rank_, message.destination, message.bytes);
+  }
+  std::optional<fatlink::byte_buffer> receive(unsigned source, time_point deadline) override
+  {
+    return all_.take(source, rank_, deadline);
+  }
+
+ private:
+  mailboxes& all_;
+  unsigned rank_;
+};
+
+/// Calls `work` for each rank, in threads that run at the same time. What each of them threw, null
+/// for ranks that returned.
+std::vector<std::exception_ptr> run_ranks(mailboxes& all,
+                                          std::function<void(thread_channel&)> const& work)
+{
+  std::vector<std::exception_ptr> failures(all.size());
+  std::vector<std::thread> threads;
+  for (unsigned rank = 0; rank < all.size(); ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        thread_channel channel(all, rank);
+        work(channel);
+      } catch (...) {
+        failures[rank] = std::current_exception();
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  return failures;
+}
+
+link_options ptx_for(char const* name)
+{
+  return {.target = name, .mode = link_mode::ptx, .emit = image_kind::ptx_set};
+}
+
+link_task task_of(char const* transform, char const* target = "sm_90")
+{
+  return {.inputs = {fixtures::verified("library.fatbin"), fixtures::verified(transform)},
+          .options = ptx_for(target)};
+}
+
+/// The images of `ranks` ranks, and the errors of those that have none.
+class job {
+ public:
+  explicit job(unsigned ranks) : all_(ranks), images_(ranks) {}
+
+  using task_of_rank = std::function<link_task(unsigned rank)>;
+  void run(task_of_rank const& task, std::chrono::milliseconds limit = std::chrono::minutes(1))
+  {
+    failures_ = run_ranks(all_, [&](thread_channel& channel) {
+      linker links;
+      auto const rank = channel.rank();
+      images_[rank] = link_once(channel, links, [&] { return task(rank); }, {.wait_limit = limit});
+    });
+  }
+
+  [[nodiscard]] std::vector<linked_image> const& images() const { return images_; }
+  /// The ranks that linked.
+  [[nodiscard]] std::vector<unsigned> linking() const
+  {
+    std::vector<unsigned> ranks;
+    for (unsigned rank = 0; rank < images_.size(); ++rank)
+      if (images_[rank].times.preflight_ms > 0) ranks.push_back(rank);
+    return ranks;
+  }
+  /// The error of rank `rank`, which is an Error.
+  template <typename Error>
+  [[nodiscard]] Error failure(unsigned rank) const
+  {
+    if (!failures_[rank]) throw std::runtime_error("rank has no error");
+    try {
+      std::rethrow_exception(failures_[rank]);
+    } catch (Error const& thrown) {
+      return thrown;
+    }
+  }
+  [[nodiscard]] bool has_failed(unsigned rank) const { return failures_[rank] != nullptr; }
+  mailboxes& all() { return all_; }
+
+ private:
+  mailboxes all_;
+  std::vector<linked_image> images_;
+  std::vector<std::exception_ptr> failures_;
+};
+
+/// Every rank of `ranks` failed with an Error that says the same, which is returned.
+template <typename Error>
+Error same_failure(job const& ranks)
+{
+  auto const first = ranks.failure<Error>(0);
+  for (unsigned rank = 1; rank < ranks.images().size(); ++rank) {
+    auto const other = ranks.failure<Error>(rank);
+    EXPECT_STREQ(other.what(), first.what()) << rank;
+    EXPECT_EQ(other.details().hint, first.details().hint) << rank;
+    EXPECT_EQ(other.details().code.text(), first.details().code.text()) << rank;
+    EXPECT_EQ(other.where(), first.where()) << rank;
+  }
+  return first;
+}
+
+}  // namespace
 
 TEST(LinkOnce, OneRankOfSixteenLinks)
 {
@@ -62,9 +211,9 @@ TEST(LinkOnce, OtherBytesUnderTheSameNameAreAnotherLink)
 
 TEST(LinkOnce, LinkersWithOtherConfinementAreLinkedFor)
 {
-  fixtures::mailboxes all(2);
+  mailboxes all(2);
   std::vector<linked_image> images(2);
-  fixtures::run_ranks(all, [&](fixtures::thread_channel& channel) {
+  run_ranks(all, [&](thread_channel& channel) {
     linker links({.allow_unconfined = channel.rank() == 0});
     auto const task = task_of("transform.fatbin");
     images[channel.rank()] = link_once(channel, links, task.inputs, task.options);
@@ -241,9 +390,9 @@ TEST(LinkOnce, OtherExceptionsHaveACode)
 namespace {
 
 /// Changes a byte of each message that it sends.
-class damaging_channel : public fixtures::thread_channel {
+class damaging_channel : public thread_channel {
  public:
-  damaging_channel(fixtures::mailboxes& all, unsigned rank, std::size_t offset)
+  damaging_channel(mailboxes& all, unsigned rank, std::size_t offset)
       : thread_channel(all, rank), offset_(offset)
   {
   }
@@ -263,9 +412,9 @@ class damaging_channel : public fixtures::thread_channel {
 /// The errors of ranks of which number `damaging` changes the byte at `offset` of its messages.
 std::vector<std::string> errors_with_damage(unsigned damaging, std::size_t offset)
 {
-  fixtures::mailboxes all(4);
+  mailboxes all(4);
   std::vector<std::string> texts(4);
-  fixtures::run_ranks(all, [&](fixtures::thread_channel& channel) {
+  run_ranks(all, [&](thread_channel& channel) {
     linker links;
     auto const task = task_of("transform.fatbin");
     damaging_channel damage(all, channel.rank(), offset);
@@ -317,7 +466,7 @@ TEST(LinkOnce, ALimitOfZeroIsRefused)
 TEST(LinkOnce, ARankThatDoesNotCallIsNamed)
 {
   job ranks(8);
-  auto const failures = fixtures::run_ranks(ranks.all(), [](fixtures::thread_channel& channel) {
+  auto const failures = run_ranks(ranks.all(), [](thread_channel& channel) {
     if (channel.rank() == 3) return;
     linker links;
     auto const task = task_of("transform.fatbin");
@@ -341,10 +490,10 @@ TEST(LinkOnce, ARankThatDoesNotCallIsNamed)
 namespace {
 
 /// A rank that ends in the middle of a call, before it receives message `number`.
-class ending_channel : public fixtures::thread_channel {
+class ending_channel : public thread_channel {
  public:
   struct ended {};
-  ending_channel(fixtures::mailboxes& all, unsigned rank, int number)
+  ending_channel(mailboxes& all, unsigned rank, int number)
       : thread_channel(all, rank), left_(number)
   {
   }
@@ -362,8 +511,8 @@ class ending_channel : public fixtures::thread_channel {
 std::vector<std::string> errors_without(unsigned ending, int number, unsigned size)
 {
   std::vector<std::string> texts(size);
-  fixtures::mailboxes all(size);
-  fixtures::run_ranks(all, [&](fixtures::thread_channel& channel) {
+  mailboxes all(size);
+  run_ranks(all, [&](thread_channel& channel) {
     linker links;
     auto const task = task_of("transform.fatbin", channel.rank() % 2 == 0 ? "sm_90" : "sm_80");
     ending_channel end(all, channel.rank(), number);
@@ -418,8 +567,8 @@ TEST(LinkOnce, IfRankZeroEndsItIsNamed)
 
 TEST(LinkOnce, SeveralSilentRanksAreNamed)
 {
-  fixtures::mailboxes all(12);
-  fixtures::thread_channel channel(all, 0);
+  mailboxes all(12);
+  thread_channel channel(all, 0);
   linker links;
   auto const task = task_of("transform.fatbin");
   try {
@@ -450,9 +599,9 @@ namespace {
 std::vector<std::string> prepare_on_ranks(std::string const& library,
                                           std::function<device(unsigned rank)> const& open)
 {
-  fixtures::mailboxes all(4);
+  mailboxes all(4);
   std::vector<std::string> texts(4);
-  fixtures::run_ranks(all, [&](fixtures::thread_channel& channel) {
+  run_ranks(all, [&](thread_channel& channel) {
     linker links;
     plan_request const request{.library = library,
                                .transforms = {places::data("add_float.fatbin")},

@@ -10,7 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "corrupt_cubin.hpp"
 #include "cubin/cubin.hpp"
 #include "cubin_bytes.hpp"
 #include "util/limits.hpp"
@@ -21,6 +20,46 @@ using namespace cubin_bytes;
 using testing::HasSubstr;
 
 namespace {
+
+void expect_corrupt(byte_buffer const& bytes, std::string const& says)
+{
+  try {
+    read_cubin(bytes, "x.cubin");
+    ADD_FAILURE() << "no error; expected: " << says;
+  } catch (format_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::StartsWith("x.cubin: damaged cubin: "));
+    EXPECT_THAT(failed.what(), testing::HasSubstr(says));
+    EXPECT_THAT(failed.what(), testing::HasSubstr("at byte " + std::to_string(failed.offset())));
+    EXPECT_TRUE(failed.details().code == error_code::corrupt_cubin);
+    EXPECT_EQ(failed.where(), stage::input);
+    EXPECT_EQ(failed.details().input, "x.cubin");
+    EXPECT_EQ(failed.details().hint, "build it again, or copy it again in full");
+  }
+}
+
+/// Expects an error that says `says` if the `value` stands at `offset` of types().
+template <typename Integer>
+void expect_corrupt_with(std::size_t offset, Integer value, std::string const& says)
+{
+  auto bytes = types();
+  put(bytes, offset, value);
+  expect_corrupt(bytes, says);
+}
+
+std::uint32_t index_of(byte_buffer const& cubin, std::string const& name)
+{
+  auto const offset = symbol(cubin, name, 0) - offset_of(cubin, ".symtab");
+  return static_cast<std::uint32_t>(offset / sizeof(Elf64_Sym));
+}
+
+/// types() with the variable `name` in no section, with this alignment.
+byte_buffer with_common(std::string const& name, std::uint64_t alignment)
+{
+  auto bytes = types();
+  put(bytes, symbol(bytes, name, offsetof(Elf64_Sym, st_shndx)), std::uint16_t{SHN_COMMON});
+  put(bytes, symbol(bytes, name, offsetof(Elf64_Sym, st_value)), alignment);
+  return bytes;
+}
 
 /// The same where the `value` is in a field of the header of the section `name`.
 template <typename Integer>

@@ -4,28 +4,74 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
 #include <set>
+#include <string>
 
+#include "expect_error.hpp"
 #include "fatlink/link_options.hpp"
 #include "fixtures.hpp"
-#include "link_option_changes.hpp"
 #include "linker/check_links.hpp"
 #include "linker/link_options.hpp"
 #include "linker/nvjitlink_options.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;
-using fixtures::change;
-using fixtures::changed;
-using fixtures::changes;
-using fixtures::expect_invalid;
 using fixtures::library_and_transform;
-using fixtures::lto;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
 namespace {
+
+using option_change = std::function<void(link_options&)>;
+
+link_options lto()
+{
+  return {.target = "sm_90", .mode = fatlink::link_mode::lto, .emit = fatlink::image_kind::cubin};
+}
+
+link_options changed(link_options options, option_change const& set)
+{
+  set(options);
+  return options;
+}
+
+/// Expects that lto() with this change is refused with a message that says `text`.
+void expect_invalid(option_change const& set, std::string const& text)
+{
+  auto const options = changed(lto(), set);
+  expect_error<fatlink::usage_error>([&] { check_link_options(options); }, text);
+}
+
+/// A change of each field of option_effects(), by its name.
+std::map<std::string, option_change> changes()
+{
+  return {
+      {"allow_calls", [](link_options& o) { o.allow_calls = true; }},
+      {"whole_archive", [](link_options& o) { o.whole_archive = true; }},
+      {"kernels", [](link_options& o) { o.kernels = {"apply_transform"}; }},
+      {"variables", [](link_options& o) { o.variables = {"v"}; }},
+      {"drop_unused_variables", [](link_options& o) { o.drop_unused_variables = true; }},
+      {"max_registers", [](link_options& o) { o.max_registers = 32; }},
+      {"optimization", [](link_options& o) { o.optimization = 3; }},
+      {"fast_compile", [](link_options& o) { o.fast_compile = fast_compile::mid; }},
+      {"line_info", [](link_options& o) { o.line_info = true; }},
+      {"debug", [](link_options& o) { o.debug = true; }},
+      {"ftz", [](link_options& o) { o.ftz = true; }},
+      {"prec_div", [](link_options& o) { o.prec_div = false; }},
+      {"prec_sqrt", [](link_options& o) { o.prec_sqrt = false; }},
+      {"fma", [](link_options& o) { o.fma = false; }},
+      {"stack_protector", [](link_options& o) { o.stack_protector = true; }},
+      {"latest_nvvm", [](link_options& o) { o.latest_nvvm = true; }},
+      {"threads", [](link_options& o) { o.threads = 2; }},
+      {"driver_cache", [](link_options& o) { o.driver_cache = false; }},
+      {"ptxas", [](link_options& o) { o.ptxas = {"--def-load-cache=cg"}; }},
+      {"nvvm", [](link_options& o) { o.nvvm = {"-jump-table-density=10"}; }},
+      {"require_inlined", [](link_options& o) { o.require_inlined = true; }},
+  };
+}
 
 /// Names of the fields whose change the link of this mode and kind refuses.
 std::set<std::string> refused(link_mode mode, image_kind emit)
@@ -113,7 +159,7 @@ TEST(LinkOptions, ThatCompileAreRefusedWhereLtoirIsEmitted)
 
 TEST(LinkOptions, WithoutEffectNameTheRemedy)
 {
-  auto const hint = [](link_mode mode, image_kind emit, change const& set) {
+  auto const hint = [](link_mode mode, image_kind emit, option_change const& set) {
     try {
       check_link_options(changed({.target = "sm_90", .mode = mode, .emit = emit}, set));
     } catch (usage_error const& failure) {
@@ -333,19 +379,20 @@ TEST(LinkKey, HoldsWhetherAnLtoLinkHasSeveralThreadsButNotTheirNumber)
 TEST(LinkKey, ChangesWithEachLevelAndValue)
 {
   std::set<std::string> names{key_name(lto())};
-  std::vector<change> const values{[](link_options& o) { o.optimization = 0; },
-                                   [](link_options& o) { o.optimization = 3; },
-                                   [](link_options& o) { o.fast_compile = fast_compile::min; },
-                                   [](link_options& o) { o.fast_compile = fast_compile::max; },
-                                   [](link_options& o) { o.max_registers = 24; },
-                                   [](link_options& o) { o.max_registers = 255; },
-                                   [](link_options& o) { o.kernels = {"a"}; },
-                                   [](link_options& o) {
-                                     o.kernels = {"a", "b"};
-                                   },
-                                   [](link_options& o) { o.variables = {"a"}; },
-                                   [](link_options& o) { o.ptxas = {"-a"}; },
-                                   [](link_options& o) { o.nvvm = {"-a"}; }};
+  std::vector<option_change> const values{
+      [](link_options& o) { o.optimization = 0; },
+      [](link_options& o) { o.optimization = 3; },
+      [](link_options& o) { o.fast_compile = fast_compile::min; },
+      [](link_options& o) { o.fast_compile = fast_compile::max; },
+      [](link_options& o) { o.max_registers = 24; },
+      [](link_options& o) { o.max_registers = 255; },
+      [](link_options& o) { o.kernels = {"a"}; },
+      [](link_options& o) {
+        o.kernels = {"a", "b"};
+      },
+      [](link_options& o) { o.variables = {"a"}; },
+      [](link_options& o) { o.ptxas = {"-a"}; },
+      [](link_options& o) { o.nvvm = {"-a"}; }};
   for (auto const& set : values) names.insert(key_name(changed(lto(), set)));
   EXPECT_EQ(names.size(), values.size() + 1);
 }

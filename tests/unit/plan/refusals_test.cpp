@@ -1,12 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launch plans that are refused when they are read.
-#include "expect_plan_refusal.hpp"
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "changed_plan.hpp"
+#include "expect_error.hpp"
 
 using namespace fatlink;
 using nlohmann::json;
-using plan_text::expect_missing;
-using plan_text::expect_refusal;
 using plan_text::read_changed;
+
+namespace {
+
+/// Sets the value at a JSON pointer and expects the error "…/reduce.json: PATH: CAUSE", whose hint
+/// has `hint`.
+void expect_refusal(char const* pointer, nlohmann::json const& value, std::string const& says,
+                    std::string const& hint = "")
+{
+  try {
+    read_changed(
+        [&](nlohmann::json& plan) { plan[nlohmann::json::json_pointer(pointer)] = value; });
+    ADD_FAILURE() << pointer << ": no error; expected one that says: " << says;
+  } catch (fatlink::file_error const& failed) {
+    EXPECT_THAT(failed.what(), testing::HasSubstr("reduce.json: " + says));
+    EXPECT_THAT(failed.details().hint, testing::HasSubstr(hint)) << failed.what();
+    EXPECT_FALSE(failed.details().hint.empty()) << failed.what();
+    EXPECT_EQ(failed.details().code, fatlink::error_code::invalid_plan) << failed.what();
+    EXPECT_EQ(failed.where(), fatlink::stage::sidecar) << failed.what();
+  }
+}
+
+/// As above, without the member `key` of the object at `pointer`.
+void expect_missing(char const* pointer, char const* key, std::string const& says)
+{
+  auto object = plan_text::example()[nlohmann::json::json_pointer(pointer)];
+  object.erase(key);
+  expect_refusal(pointer, object, says);
+}
+
+}  // namespace
 
 TEST(PlanReader, RefusesUnknownKeys)
 {
