@@ -12,7 +12,6 @@
 #include <functional>
 #include <map>
 
-#include "cache/entry.hpp"
 #include "cache/folder.hpp"
 #include "cache/ledger.hpp"
 #include "cache_fixture.hpp"

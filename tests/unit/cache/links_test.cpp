@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "cache/entry.hpp"
 #include "cache_fixture.hpp"
 #include "environment.hpp"
 #include "fatlink/cache.hpp"
@@ -250,8 +249,9 @@ TEST_F(LinkCache, FindsWhatIsShippedInLayersAndNotInTheFolder)
 
 TEST_F(LinkCache, EvictsWhatWasUsedLongestAgoAndStaysWithinItsLimit)
 {
-  auto const size =
-      cache::encode_entry(key_of("0").parts(), {to_bytes("linked 0"), {"said of 0"}}).size();
+  auto const layer = folder_.path() / "layer";
+  write_layer_entry(layer, key_of("0"), {to_bytes("linked 0"), {"said of 0"}});
+  auto const size = std::filesystem::file_size(layer / key_of("0").name());
   link_cache cache(settings(10 * size));
   for (int i = 0; i < 9; ++i) ask(cache, std::to_string(i));
   {
@@ -290,7 +290,14 @@ TEST_F(LinkCache, ClearsEveryEntryAndFigure)
 
 namespace {
 
+class CacheEntry : public fixtures::cache_test {};
 class CacheDamage : public fixtures::cache_test {};
+
+byte_buffer bytes_in(std::filesystem::path const& path)
+{
+  std::ifstream file(path, std::ios::binary);
+  return to_bytes(std::string{std::istreambuf_iterator<char>(file), {}});
+}
 
 }  // namespace
 
@@ -303,40 +310,47 @@ TEST(CacheKey, TellsPartsFromEachOtherWhateverTheyHold)
   EXPECT_EQ(cache_key().add("a", "b").name().size(), 64U);
 }
 
-TEST(CacheEntry, HoldsWhatWasPutInAndIsTheSameEveryTime)
+TEST_F(CacheEntry, HoldsWhatWasPutInAndIsTheSameEveryTime)
 {
   cached_link const link{to_bytes("cubin"), {"one", ""}};
-  auto const bytes = cache::encode_entry("parts", link);
-  EXPECT_EQ(bytes, cache::encode_entry("parts", link));
-  std::string why;
-  auto const entry = cache::decode_entry(bytes, why);
-  ASSERT_TRUE(entry) << why;
-  EXPECT_EQ(entry->parts, "parts");
-  EXPECT_EQ(entry->link.bytes, link.bytes);
-  EXPECT_EQ(entry->link.warnings, link.warnings);
+  auto const layer = folder_.path() / "layer", again = folder_.path() / "again";
+  for (auto const& folder : {layer, again}) write_layer_entry(folder, key_of("a"), link);
+  EXPECT_EQ(bytes_in(layer / key_of("a").name()), bytes_in(again / key_of("a").name()));
+  auto with = settings();
+  with.layers = {layer};
+  auto const found = link_cache(with).find_shipped(key_of("a"));
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->bytes, link.bytes);
+  EXPECT_EQ(found->warnings, link.warnings);
+  EXPECT_EQ(link_cache(with).find_shipped(key_of("b")), nullptr);
 }
 
-TEST(CacheEntry, OfAnotherVersionOrWithMoreInItIsNone)
+TEST_F(CacheEntry, OfAnotherVersionOrWithMoreInItIsNone)
 {
-  auto const refusal_of = [](byte_buffer content) {
-    auto const check = detail::sha256(content);
-    content.insert(content.end(), check.begin(), check.end());
-    std::string why;
-    EXPECT_FALSE(cache::decode_entry(content, why));
-    return why;
+  {
+    link_cache cache(settings());
+    ask(cache, "a");
+  }
+  auto content = bytes_in(entry_of("a"));
+  auto const refusal_of = [&](byte_buffer const& bytes) {
+    write(entry_of("a"), bytes);
+    auto const found = link_cache(settings()).verify();
+    return found.damaged.size() == 1 ? found.damaged[0].reason : "no damage";
   };
-  auto content = cache::encode_entry("parts", {});
+  auto const with_check = [](byte_buffer bytes) {
+    auto const check = detail::sha256(bytes);
+    bytes.insert(bytes.end(), check.begin(), check.end());
+    return bytes;
+  };
   content.resize(content.size() - std::tuple_size_v<digest256>);
   auto newer = content;
-  newer[4] = std::byte{cache::k_entry_version + 1};
-  EXPECT_EQ(refusal_of(newer), "its version, 2, is not supported");
+  newer[4] = std::byte{2};
+  EXPECT_EQ(refusal_of(with_check(newer)), "its version, 2, is not supported");
   newer[0] = std::byte{0};
-  EXPECT_EQ(refusal_of(newer), "it is not a cache entry");
+  EXPECT_EQ(refusal_of(with_check(newer)), "it is not a cache entry");
   content.resize(content.size() + 1);
-  EXPECT_EQ(refusal_of(content), "bytes are left after the end");
-  std::string why;
-  EXPECT_FALSE(cache::decode_entry({}, why));
-  EXPECT_EQ(why, "it is truncated");
+  EXPECT_EQ(refusal_of(with_check(content)), "bytes are left after the end");
+  EXPECT_EQ(refusal_of({}), "it is truncated");
 }
 
 TEST_F(CacheDamage, TakesEveryDamageForAMissAndMendsIt)
@@ -345,11 +359,7 @@ TEST_F(CacheDamage, TakesEveryDamageForAMissAndMendsIt)
     link_cache cache(settings());
     ask(cache, "a");
   }
-  auto const good = [&] {
-    std::ifstream file(entry_of("a"), std::ios::binary);
-    std::string const text{std::istreambuf_iterator<char>(file), {}};
-    return to_bytes(text);
-  }();
+  auto const good = bytes_in(entry_of("a"));
   auto const heals = [&](byte_buffer const& bad, std::string const& what) {
     write(entry_of("a"), bad);
     {

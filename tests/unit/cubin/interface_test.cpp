@@ -8,11 +8,9 @@
 #include <cstring>
 
 #include "cubin/cubin.hpp"
-#include "cubin/cubin_file.hpp"
 #include "cubin/functions.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
-#include "fatbin/entry_facts.hpp"
 #include "fatlink/input.hpp"
 #include "fixtures.hpp"
 #include "util/limits.hpp"
@@ -255,16 +253,18 @@ TEST(ElfEntry, IsReadOnceForAllCopiesOfItsFatbin)
   auto const file = fixtures::fatbin("types_sass.fatbin");
   auto const copy = file;  // NOLINT(performance-unnecessary-copy-initialization)
   auto const& entry = file.entries()[0];
-  EXPECT_EQ(&entry_access::facts_of(file, entry), &entry_access::facts_of(copy, entry));
-  EXPECT_EQ(&file.interface(entry), &entry_access::facts_of(copy, entry).interface);
+  EXPECT_EQ(&file.interface(entry), &copy.interface(entry));
+  EXPECT_EQ(&file.interface(entry), &copy.interface(copy.entries()[0]));
 }
 
 TEST(ElfEntry, StatesWhetherItIsRelocatableAndItsToolkit)
 {
   auto const part = input::from_bytes(fixtures::bytes("toolkits/cuda_13.5.cubin"), "x").modules();
-  auto const& facts = entry_access::facts_of(part[0], part[0].entries()[0]);
-  EXPECT_TRUE(facts.is_relocatable);
-  EXPECT_EQ(facts.toolkit, (cubin_toolkit{13, 5}));
+  auto const cubin_in = [](fatbin const& module) {
+    return read_cubin(read_elf(module.entries()[0]), "x");
+  };
+  EXPECT_TRUE(cubin_in(part[0]).is_relocatable);
+  EXPECT_EQ(cubin_in(part[0]).toolkit, (cubin_toolkit{13, 5}));
   auto const whole = input::from_bytes(fixtures::bytes("forms/whole_program.cubin"), "x").modules();
-  EXPECT_FALSE(entry_access::facts_of(whole[0], whole[0].entries()[0]).is_relocatable);
+  EXPECT_FALSE(cubin_in(whole[0]).is_relocatable);
 }

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "expect_error.hpp"
-#include "fatbin/sidecar.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
@@ -263,19 +262,18 @@ TEST(Json, StatesADigestInLowerCase)
 {
   EXPECT_EQ(detail::to_hexadecimal(detail::sha256({})),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-  auto const folder = testing::TempDir();
-  auto const read = [&](char const* name) {
-    return detail::stated_sha256(detail::read_sidecar(folder + name));
+  fixtures::folder const folder;
+  auto const file = folder.write("x.fatbin", fixtures::to_text(fixtures::bytes("raw.fatbin")));
+  EXPECT_FALSE(fatbin::read(file).is_verified());
+  auto const read_with = [&](std::string const& sidecar) {
+    folder.write("x.json", sidecar);
+    return fatbin::read(file);
   };
-  EXPECT_FALSE(read("/none.json"));
-  std::ofstream(folder + "/digest.json") << R"({"sha256": ")" + std::string(64, 'a') + R"("})";
-  EXPECT_EQ(read("/digest.json"), std::string(64, 'a'));
-  std::ofstream(folder + "/digest.json") << R"({"sha256": 12})";
-  expect_error<file_error>([&] { (void)read("/digest.json"); },
+  auto const digest = detail::to_hexadecimal(fixtures::fatbin("raw.fatbin").digest());
+  EXPECT_TRUE(read_with(R"({"sha256": ")" + digest + R"("})").is_verified());
+  expect_error<file_error>([&] { (void)read_with(R"({"sha256": 12})"); },
                            "sha256: is not 64 hexadecimal digits");
-  std::ofstream(folder + "/digest.json") << R"({"sha256": 4E4444444444})";
-  expect_error<file_error>([&] { (void)read("/digest.json"); },
+  expect_error<file_error>([&] { (void)read_with(R"({"sha256": 4E4444444444})"); },
                            "holds a number that is out of range");
-  std::ofstream(folder + "/digest.json") << "[1]";
-  expect_error<file_error>([&] { (void)read("/digest.json"); }, "is not a JSON object");
+  expect_error<file_error>([&] { (void)read_with("[1]"); }, "is not a JSON object");
 }

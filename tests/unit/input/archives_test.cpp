@@ -5,107 +5,123 @@
 #include <random>
 
 #include "ar_archive.hpp"
-#include "expect_refused.hpp"
-#include "fixtures.hpp"
-#include "input/archive.hpp"
+#include "form_inputs.hpp"
 
 using namespace fatlink;
-using namespace fatlink::detail;
 using fixtures::ar_archive;
+using fixtures::form_bytes;
+using fixtures::text_of;
 using testing::ElementsAre;
 
 namespace {
 
-/// "NAME=DATA" of each member.
+/// The text of a member: a PTX module with a function of this name.
+std::string ptx_with(std::string const& function)
+{
+  return fixtures::with_ptx_head(".visible .func " + function + "() { ret; }\n");
+}
+
+input read_archive(byte_buffer const& archive)
+{
+  return input::from_bytes(archive, "lib.a");
+}
+
+/// "lib.a(NAME): FUNCTION" of each member.
 std::vector<std::string> listing(byte_buffer const& archive)
 {
+  auto const file = read_archive(archive);
   std::vector<std::string> members;
-  for (auto const& member : read_archive(archive, "lib.a"))
-    members.push_back(member.name + "=" + fixtures::to_text(member.bytes));
+  for (auto const& module : file.modules())
+    members.push_back(module.name() + ": " +
+                      module.interface(module.entries()[0]).definitions.at(0).name);
   return members;
+}
+
+void expect_refused_archive(byte_buffer const& archive, error_code code, std::string const& says)
+{
+  expect_refused([&] { (void)read_archive(archive); }, code, says);
 }
 
 void expect_corrupt_archive(std::string const& archive, std::string const& says)
 {
-  auto const bytes = fixtures::to_bytes(archive);
-  expect_refused([&] { (void)read_archive(bytes, "lib.a"); }, error_code::corrupt_archive, says);
+  expect_refused_archive(fixtures::to_bytes(archive), error_code::corrupt_archive, says);
 }
 
 }  // namespace
 
 TEST(Archive, ListsTheMembersThatArWrote)
 {
-  auto const archive = fixtures::bytes("forms/transform.a");
-  auto const members = read_archive(archive, "transform.a");
-  ASSERT_EQ(members.size(), 2U);
-  EXPECT_EQ(members[0].name, "host.o");
-  EXPECT_EQ(members[1].name, "object.o");
-  auto const object = fixtures::bytes("forms/object.o");
-  EXPECT_TRUE(std::ranges::equal(members[1].bytes, object));
-  EXPECT_EQ(members[1].bytes.data(), archive.data() + members[1].offset);
+  auto const archive = read_archive(form_bytes("transform.a"));
+  auto const& modules = archive.modules();
+  ASSERT_EQ(modules.size(), 1U);  // its member host.o holds no device code
+  EXPECT_EQ(modules[0].name(), "lib.a(object.o)");
+  auto const object = fixtures::form("object.o");
+  EXPECT_TRUE(std::ranges::equal(modules[0].bytes(), object.modules().at(0).bytes()));
 }
 
 TEST(Archive, ReadsShortNamesOfBothVariants)
 {
-  EXPECT_THAT(listing(ar_archive().member("a.o/", "1").member("b.o", "22").bytes()),
-              ElementsAre("a.o=1", "b.o=22"));
+  auto const archive = ar_archive().member("a.o/", ptx_with("f")).member("b.o", ptx_with("g2"));
+  EXPECT_THAT(listing(archive.bytes()), ElementsAre("lib.a(a.o): f", "lib.a(b.o): g2"));
 }
 
 TEST(Archive, ReadsLongNamesOfTheGnuVariant)
 {
   EXPECT_THAT(listing(ar_archive()
                           .member("//", "a_name_of_20_bytes.o/\nwithout_slash.o\n")
-                          .member("/0", "1")
-                          .member("/22", "22")
+                          .member("/0", ptx_with("f"))
+                          .member("/22", ptx_with("g2"))
                           .bytes()),
-              ElementsAre("a_name_of_20_bytes.o=1", "without_slash.o=22"));
+              ElementsAre("lib.a(a_name_of_20_bytes.o): f", "lib.a(without_slash.o): g2"));
 }
 
 TEST(Archive, ReadsLongNamesOfTheBsdVariant)
 {
-  EXPECT_THAT(listing(ar_archive().member("#1/12", std::string("long name.o\0data", 16)).bytes()),
-              ElementsAre("long name.o=data"));
+  auto const data = std::string("long name.o\0", 12) + ptx_with("f");
+  EXPECT_THAT(listing(ar_archive().member("#1/12", data).bytes()),
+              ElementsAre("lib.a(long name.o): f"));
 }
 
 TEST(Archive, LeavesOutSymbolTables)
 {
-  auto archive = ar_archive().member("/", "table").member("/SYM64/", "table");
-  archive.member("__.SYMDEF", "table").member("__.SYMDEF SORTED", "table");
-  archive.member("#1/20", std::string("__.SYMDEF_64 SORTED\0table", 25)).member("a.o/", "1");
-  EXPECT_THAT(listing(archive.bytes()), ElementsAre("a.o=1"));
+  auto const table = ptx_with("table");  // which would be a module
+  auto archive = ar_archive().member("/", table).member("/SYM64/", table);
+  archive.member("__.SYMDEF", table).member("__.SYMDEF SORTED", table);
+  archive.member("#1/20", std::string("__.SYMDEF_64 SORTED\0", 20) + table);
+  EXPECT_THAT(listing(archive.member("a.o/", ptx_with("f")).bytes()), ElementsAre("lib.a(a.o): f"));
 }
 
 TEST(Archive, MayHaveNoMembersAndEmptyMembersAndEqualNames)
 {
-  EXPECT_THAT(listing(ar_archive().bytes()), ElementsAre());
-  EXPECT_THAT(listing(ar_archive().member("a.o/", "").member("a.o/", "1").bytes()),
-              ElementsAre("a.o=", "a.o=1"));
+  expect_refused_archive(ar_archive().bytes(), error_code::no_device_code,
+                         "lib.a: no member holds device code that can be linked");
+  auto const archive = ar_archive().member("a.o/", "").member("a.o/", ptx_with("f"));
+  EXPECT_THAT(listing(archive.bytes()), ElementsAre("lib.a(a.o#2): f"));
 }
 
 TEST(Archive, EscapesControlCharactersOfNames)
 {
-  EXPECT_THAT(listing(ar_archive().member("a\x1B[1m/", "1").bytes()), ElementsAre("a\\x1b[1m=1"));
+  EXPECT_THAT(listing(ar_archive().member("a\x1B[1m/", ptx_with("f")).bytes()),
+              ElementsAre("lib.a(a\\x1b[1m): f"));
 }
 
 TEST(Archive, RefusesThinOnes)
 {
-  auto const thin = fixtures::to_bytes("!<thin>\n");
-  expect_refused([&] { (void)read_archive(thin, "lib.a"); }, error_code::thin_archive,
-                 "lib.a: is a thin archive");
+  expect_refused_archive(fixtures::to_bytes("!<thin>\n"), error_code::thin_archive,
+                         "lib.a: is a thin archive");
 }
 
 TEST(Archive, RefusesTooManyMembers)
 {
   ar_archive archive;
   for (int i = 0; i < 65537; ++i) archive.member("a.o/", "");
-  auto const bytes = archive.bytes();
-  expect_refused([&] { (void)read_archive(bytes, "lib.a"); }, error_code::above_limit,
-                 "lib.a: holds more than 65536 members, the limit");
+  expect_refused_archive(archive.bytes(), error_code::above_limit,
+                         "lib.a: holds more than 65536 members, the limit");
 }
 
 TEST(Archive, RefusesMalformedHeaders)
 {
-  expect_corrupt_archive("!<ARCH>\n", "does not begin with !<arch>, at byte 0");
+  expect_refused_archive(fixtures::to_bytes("!<ARCH>\n"), error_code::unknown_form, "lib.a: is ");
   auto broken = ar_archive().member("a.o/", "22").text();
   broken[8 + 58] = 'x';
   expect_corrupt_archive(broken, "expected a member header here, at byte 8");
@@ -145,14 +161,16 @@ TEST(Archive, RefusesMalformedNames)
 
 TEST(Archive, RefusesEveryTruncationInsideAMember)
 {
-  auto const good = ar_archive().member("//", "a_long_name.o/\n").member("/0", "123").bytes();
-  auto const first = 8 + 60 + 16;  // where the second member begins
-  for (int size = 0; size < static_cast<int>(good.size()); ++size) {
-    byte_buffer const part(good.begin(), good.begin() + size);
-    if (size == 8 || size == first)
-      EXPECT_NO_THROW(read_archive(part, "lib.a")) << size;
+  auto const names = ar_archive().member("a.o/", ptx_with("f")).member("//", "a_long_name.o/\n");
+  auto const whole = names.bytes().size();  // where the third member begins
+  auto const second = ar_archive().member("a.o/", ptx_with("f")).bytes().size();
+  auto const good = ar_archive(names).member("/0", ptx_with("g")).bytes();
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    byte_buffer const part(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size));
+    if (size == second || size == whole)
+      EXPECT_EQ(read_archive(part).modules().size(), 1U) << size;
     else
-      EXPECT_THROW(read_archive(part, "lib.a"), format_error) << size;
+      EXPECT_THROW((void)read_archive(part), format_error) << size;
   }
 }
 
@@ -165,8 +183,7 @@ TEST(Archive, SurvivesMutations)
     for (auto k = random() % 4 + 1; k > 0; --k)
       bytes[random() % (i % 2 != 0 ? bytes.size() : 400)] = static_cast<std::byte>(random());
     try {
-      for (auto const& member : read_archive(bytes, "lib.a"))
-        EXPECT_LE(member.offset + member.bytes.size(), bytes.size());
+      EXPECT_FALSE(read_archive(bytes).modules().empty());
     } catch (format_error const&) {
       continue;
     }

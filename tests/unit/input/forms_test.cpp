@@ -7,7 +7,6 @@
 #include "ar_archive.hpp"
 #include "cubin_bytes.hpp"
 #include "expect_error.hpp"
-#include "fatbin/write_fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
@@ -357,12 +356,7 @@ TEST(InputRefusals, RefusesACubinWithDamagedSections)
 
 TEST(InputRefusals, RefusesMoreModulesThanTheLimit)
 {
-  fatbin_entry entry;
-  entry.kind = entry_kind::ltoir;
-  entry.target = target(75);
-  auto const payload = to_bytes("12345678");
-  entry.payload = payload;
-  auto const module = to_text(detail::write_fatbin(entry));
+  auto const module = fixtures::with_ptx_head("");
   ar_archive archive;
   for (int i = 0; i < 65535; ++i) archive.member("m/", module);
   expect_bad(archive.member("two.o/", text_of("two_units.o")).bytes(), error_code::above_limit,

@@ -7,7 +7,6 @@
 
 #include "fatlink/input.hpp"
 #include "form_inputs.hpp"
-#include "input/object.hpp"
 #include "util/bytes/elf_reader.hpp"
 
 using namespace fatlink;
@@ -33,38 +32,46 @@ section_place place_of(byte_buffer const& object, std::string const& name)
   return {};
 }
 
+constexpr char const* k_no_device_code = "t.o: holds no device code";
 std::size_t const k_section_type = offsetof(Elf64_Shdr, sh_type);
 std::size_t const k_section_size = offsetof(Elf64_Shdr, sh_size);
 
-void expect_corrupt_object(byte_buffer const& bytes, std::string const& says)
+input read(byte_buffer const& bytes)
 {
-  expect_refused([&] { (void)read_object(bytes, "t.o"); }, error_code::corrupt_object, says);
+  return input::from_bytes(bytes, "t.o");
 }
 
-std::size_t containers(byte_buffer const& bytes)
+void expect_corrupt_object(byte_buffer const& bytes, std::string const& says)
 {
-  return read_object(bytes, "t.o").containers.size();
+  expect_refused([&] { (void)read(bytes); }, error_code::corrupt_object, says);
+}
+
+void expect_no_device_code(byte_buffer const& bytes, std::string const& says)
+{
+  expect_refused([&] { (void)read(bytes); }, error_code::no_device_code, says);
+}
+
+std::size_t units(byte_buffer const& bytes)
+{
+  return read(bytes).modules().size();
 }
 
 }  // namespace
 
 TEST(Object, HoldsTheContainerOfItsTranslationUnit)
 {
-  auto const object = form_bytes("object.o");
-  auto const code = read_object(object, "object.o");
-  ASSERT_EQ(code.containers.size(), 1U);
-  EXPECT_FALSE(code.has_whole_program);
-  auto const entries = read_fatbin(code.containers[0]);
+  auto const object = fixtures::form("object.o");
+  ASSERT_EQ(object.modules().size(), 1U);
+  auto const& entries = object.modules()[0].entries();
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].kind, entry_kind::ptx);
   EXPECT_EQ(entries[1].kind, entry_kind::ltoir);
-  EXPECT_EQ(read_fatbin(read_object(form_bytes("sass.o"), "sass.o").containers.at(0)).front().kind,
-            entry_kind::elf);
+  EXPECT_EQ(fixtures::form("sass.o").modules().at(0).entries().front().kind, entry_kind::elf);
 }
 
 TEST(Object, HoldsAContainerForEachUnitThatWasLinkedIntoIt)
 {
-  EXPECT_EQ(containers(form_bytes("two_units.o")), 2U);
+  EXPECT_EQ(units(form_bytes("two_units.o")), 2U);
 }
 
 TEST(Object, OfTheHostCompilersLinkTimeOptimizationIsNamed)
@@ -75,56 +82,55 @@ TEST(Object, OfTheHostCompilersLinkTimeOptimizationIsNamed)
   auto const text = std::string(reinterpret_cast<char const*>(bytes.data()), bytes.size());
   for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1))
     std::memcpy(bytes.data() + at, lto.data(), lto.size());
-  EXPECT_TRUE(read_object(bytes, "t.o").has_host_lto);
-  expect_refused([&] { (void)input::from_bytes(bytes, "t.o"); }, error_code::no_device_code,
-                 "link-time optimization of the host compiler (-flto) hides it");
+  expect_no_device_code(bytes, "link-time optimization of the host compiler (-flto) hides it");
 }
 
 TEST(Object, MayBeAProgramOrASharedLibrary)
 {
   for (auto const type : std::vector<std::uint16_t>{ET_EXEC, ET_DYN})
-    EXPECT_EQ(containers(with_value(form_bytes("two_units.o"), offsetof(Elf64_Ehdr, e_type), type)),
-              2U);
+    EXPECT_EQ(units(with_value(form_bytes("two_units.o"), offsetof(Elf64_Ehdr, e_type), type)), 2U);
 }
 
 TEST(Object, MayBeForAnotherHost)
 {
   std::uint16_t const machine = EM_AARCH64;
-  EXPECT_EQ(
-      containers(with_value(form_bytes("object.o"), offsetof(Elf64_Ehdr, e_machine), machine)), 1U);
+  EXPECT_EQ(units(with_value(form_bytes("object.o"), offsetof(Elf64_Ehdr, e_machine), machine)),
+            1U);
 }
 
 TEST(Object, WithWholeProgramsOnlySaysSo)
 {
-  auto const code = read_object(form_bytes("whole_program.o"), "t.o");
-  EXPECT_TRUE(code.containers.empty());
-  EXPECT_TRUE(code.has_whole_program);
+  expect_no_device_code(
+      form_bytes("whole_program.o"),
+      "t.o: its device code (section .nv_fatbin) is a whole program and cannot be linked");
 }
 
 TEST(Object, MayHoldNoDeviceCode)
 {
-  auto const code = read_object(form_bytes("host.o"), "t.o");
-  EXPECT_TRUE(code.containers.empty());
-  EXPECT_FALSE(code.has_whole_program);
+  expect_no_device_code(form_bytes("host.o"), k_no_device_code);
 }
 
 TEST(Object, For32BitOrBigEndianHostsHoldsNoDeviceCode)
 {
-  EXPECT_EQ(containers(with_value(form_bytes("object.o"), EI_CLASS, std::uint8_t{ELFCLASS32})), 0U);
-  EXPECT_EQ(containers(with_value(form_bytes("object.o"), EI_DATA, std::uint8_t{ELFDATA2MSB})), 0U);
+  expect_no_device_code(with_value(form_bytes("object.o"), EI_CLASS, std::uint8_t{ELFCLASS32}),
+                        k_no_device_code);
+  expect_no_device_code(with_value(form_bytes("object.o"), EI_DATA, std::uint8_t{ELFDATA2MSB}),
+                        k_no_device_code);
 }
 
 TEST(Object, OfDebugInformationOnlyHoldsNoDeviceCode)
 {
   auto const object = form_bytes("object.o");
   auto const header = place_of(object, "__nv_relfatbin").header;
-  EXPECT_EQ(containers(with_value(object, header + k_section_type, std::uint32_t{SHT_NOBITS})), 0U);
+  expect_no_device_code(with_value(object, header + k_section_type, std::uint32_t{SHT_NOBITS}),
+                        k_no_device_code);
 }
 
 TEST(Object, WithoutSectionsHoldsNoDeviceCode)
 {
   auto object = with_value(form_bytes("object.o"), offsetof(Elf64_Ehdr, e_shnum), std::uint16_t{0});
-  EXPECT_EQ(containers(with_value(object, offsetof(Elf64_Ehdr, e_shoff), std::uint64_t{0})), 0U);
+  expect_no_device_code(with_value(object, offsetof(Elf64_Ehdr, e_shoff), std::uint64_t{0}),
+                        k_no_device_code);
 }
 
 TEST(Object, LeavesOutContainersWithoutEntries)
@@ -132,21 +138,22 @@ TEST(Object, LeavesOutContainersWithoutEntries)
   auto const object = form_bytes("object.o");
   auto const place = place_of(object, "__nv_relfatbin");
   auto const empty = with_value(object, place.bytes + 8, std::uint64_t{0});
-  EXPECT_EQ(containers(with_value(empty, place.header + k_section_size, std::uint64_t{16})), 0U);
+  expect_no_device_code(with_value(empty, place.header + k_section_size, std::uint64_t{16}),
+                        k_no_device_code);
 }
 
 TEST(Object, RefusesTooManySections)
 {
   auto const object =
       with_value(form_bytes("object.o"), offsetof(Elf64_Ehdr, e_shnum), std::uint16_t{0});
-  expect_refused([&] { (void)read_object(object, "t.o"); }, error_code::above_limit,
+  expect_refused([&] { (void)read(object); }, error_code::above_limit,
                  "t.o: has 65280 sections or more, above the limit");
 }
 
 TEST(Object, RefusesWhatIsNotElf)
 {
-  expect_corrupt_object(with_value(form_bytes("object.o"), 0, 'x'),
-                        "is not an ELF file, at byte 0");
+  expect_refused([] { (void)read(with_value(form_bytes("object.o"), 0, 'x')); },
+                 error_code::unknown_form, "t.o: is unknown data");
   expect_corrupt_object(with_value(form_bytes("object.o"), EI_CLASS, std::uint8_t{9}),
                         "is not a 64-bit ELF file");
   expect_corrupt_object(with_value(form_bytes("object.o"), EI_DATA, std::uint8_t{9}),
@@ -201,7 +208,7 @@ TEST(Object, StatesTheOffsetOfADamagedEntryInTheFile)
   auto const good = form_bytes("object.o");
   auto const code = place_of(good, "__nv_relfatbin").bytes;
   try {
-    (void)read_object(with_value(good, code + 20, std::uint32_t{65}), "t.o");
+    (void)read(with_value(good, code + 20, std::uint32_t{65}));
     ADD_FAILURE() << "no error";
   } catch (format_error const& failed) {
     EXPECT_EQ(failed.offset(), code + 20);
@@ -214,7 +221,8 @@ TEST(Object, RefusesEveryTruncation)
   for (auto const* name : {"object.o", "two_units.o", "host.o"}) {
     auto const good = form_bytes(name);
     for (std::size_t size = 0; size < good.size(); ++size)
-      EXPECT_THROW(read_object(bytes_view(good).first(size), name), format_error)
+      EXPECT_THROW((void)read({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(size)}),
+                   format_error)
           << name << " kept " << size;
   }
 }
@@ -230,8 +238,8 @@ TEST(Object, SurvivesMutations)
       bytes[i % 2 != 0 ? table + random() % (bytes.size() - table) : random() % bytes.size()] =
           static_cast<std::byte>(random());
     try {
-      for (auto const& container : read_object(bytes, "t.o").containers)
-        EXPECT_FALSE(read_fatbin(container).empty());
+      auto const object = read(bytes);
+      for (auto const& module : object.modules()) EXPECT_FALSE(module.entries().empty());
     } catch (format_error const&) {
       continue;
     }

@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // PTX as text: how it is recognized and closed, and what is refused.
-#include "input/ptx_text.hpp"
-#include "expect_refused.hpp"
-#include "fixtures.hpp"
+#include <gmock/gmock.h>
+
+#include "form_inputs.hpp"
 
 using namespace fatlink;
-using namespace fatlink::detail;
 
 namespace {
 
 std::string const k_head = ".version 9.0\n.target sm_75\n.address_size 64\n";
 
+fatbin read(std::string const& text)
+{
+  return input::from_bytes(fixtures::to_bytes(text), "t.ptx").modules().at(0);
+}
+
 void expect_corrupt_ptx(std::string const& text, std::string const& says)
 {
-  auto const bytes = fixtures::to_bytes(text);
-  expect_refused([&] { (void)read_ptx_text(bytes, "t.ptx"); }, error_code::corrupt_ptx, says);
+  expect_refused([&] { (void)read(text); }, error_code::corrupt_ptx, says);
 }
 
 std::string target_of(std::string const& statement)
 {
-  auto const bytes =
-      fixtures::to_bytes(".version 9.0\n.target " + statement + "\n.address_size 64");
-  return read_ptx_text(bytes, "t.ptx").target.name();
+  auto const module = read(".version 9.0\n.target " + statement + "\n.address_size 64");
+  return module.entries().at(0).target.name();
 }
 
 }  // namespace
@@ -29,8 +31,8 @@ std::string target_of(std::string const& statement)
 TEST(PtxText, StatesVersionAndTargetOfEveryCompiler)
 {
   for (auto const* name : {"transform.ptx", "nvrtc.ptx"}) {
-    auto const bytes = fixtures::bytes(std::string("forms/") + name);
-    auto const ptx = read_ptx_text(bytes, name);
+    auto const module = read(fixtures::text_of(name));
+    auto const& ptx = module.entries().at(0);
     EXPECT_EQ(ptx.version_major, 9) << name;
     EXPECT_EQ(ptx.version_minor, 0) << name;
     EXPECT_EQ(ptx.target, target("sm_75")) << name;
@@ -39,17 +41,17 @@ TEST(PtxText, StatesVersionAndTargetOfEveryCompiler)
 
 TEST(PtxText, DropsNulsAtTheEndOnly)
 {
-  auto const bytes = fixtures::to_bytes(k_head + std::string(3, '\0'));
-  EXPECT_EQ(read_ptx_text(bytes, "t.ptx").text, k_head);
+  auto const module = read(k_head + std::string(3, '\0'));
+  EXPECT_EQ(read_ptx(module.entries().at(0)), k_head);
 }
 
 TEST(PtxText, MayHaveCommentsAnywhereInItsHead)
 {
-  auto const bytes = fixtures::to_bytes(
+  auto const module = read(
       "// Generated\n/* .version 1.0\n */ .version /* */ 8.7 // \xC3\xBC \xE2\x82\xAC "
       "\xF0\x9F\x98\x80\n"
       "\t.target sm_90\r\n\v\f.address_size 64");
-  EXPECT_EQ(read_ptx_text(bytes, "t.ptx").version_minor, 7);
+  EXPECT_EQ(module.entries().at(0).version_minor, 7);
 }
 
 TEST(PtxText, ReadsTheSuffixAndIgnoresTheOptionsOfItsTarget)
@@ -62,8 +64,8 @@ TEST(PtxText, ReadsTheSuffixAndIgnoresTheOptionsOfItsTarget)
 
 TEST(PtxText, RefusesAMissingOrMisspelledVersion)
 {
-  expect_corrupt_ptx("", "has its end where .version must be (line 1)");
-  expect_corrupt_ptx("// nothing\n", "has its end where .version must be (line 2)");
+  expect_refused([] { (void)read(""); }, error_code::empty_input, "t.ptx: the file is empty");
+  expect_refused([] { (void)read("// nothing\n"); }, error_code::unknown_form, "t.ptx: is ");
   expect_corrupt_ptx("\n.target sm_75\n", "has '.target' where .version must be (line 2)");
   for (auto const* version : {"9", "nine", "9.x", "9.99999", ""})
     expect_corrupt_ptx(std::string(".version ") + version + "\n.target sm_75",
@@ -105,11 +107,10 @@ TEST(PtxText, RefusesWhatIsNotUtf8)
 
 TEST(PtxText, RefusesEveryTruncationOfItsHead)
 {
-  auto const good = fixtures::bytes("forms/transform.ptx");
-  auto const text = fixtures::to_text(good);
+  auto const text = fixtures::text_of("transform.ptx");
   auto const end = text.find("64", text.find(".address_size")) + 2;
   for (std::size_t size = 0; size < end; ++size)
-    EXPECT_THROW(read_ptx_text(bytes_view(good).first(size), "t.ptx"), format_error) << size;
+    EXPECT_THROW((void)read(text.substr(0, size)), format_error) << size;
 }
 
 namespace {
@@ -117,8 +118,7 @@ namespace {
 /// `text` after a head of three lines is PTX text.
 void expect_ptx(std::string const& text)
 {
-  auto const bytes = fixtures::to_bytes(k_head + text);
-  EXPECT_NO_THROW((void)read_ptx_text(bytes, "t.ptx")) << text;
+  EXPECT_NO_THROW((void)read(k_head + text)) << text;
 }
 
 void expect_corrupt_body(std::string const& text, std::string const& says)
@@ -173,18 +173,15 @@ TEST(PtxBody, AcceptsEveryStatementOfAFunction)
 
 TEST(PtxBody, IsTheBodyOfPtxThatNvccAndOthersMake)
 {
-  for (auto const* name : {"forms/transform.ptx", "forms/nvrtc.ptx"}) {
-    auto const bytes = fixtures::bytes(name);
-    EXPECT_NO_THROW((void)read_ptx_text(bytes, name)) << name;
-  }
+  for (auto const* name : {"transform.ptx", "nvrtc.ptx"})
+    EXPECT_NO_THROW((void)read(fixtures::text_of(name))) << name;
   for (auto const* name : {"library.fatbin", "transform.fatbin", "several.fatbin", "fast.fatbin",
                            "uncontracted.fatbin", "toolkits/cuda_12.9.fatbin",
                            "toolkits/cuda_13.0.fatbin", "toolkits/cuda_13.5.fatbin"}) {
     auto const module = fixtures::fatbin(name);
     for (auto const& entry : module.entries())
       if (entry.kind == entry_kind::ptx) {
-        auto const text = read_ptx(entry, name);
-        EXPECT_NO_THROW((void)read_ptx_text(fixtures::to_bytes(text), name)) << name;
+        EXPECT_NO_THROW((void)read(read_ptx(entry, name))) << name;
       }
   }
 }

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "fixtures.hpp"
-#include "link_helper/protocol.hpp"
+#include "link_helper/link_helper.hpp"
 #include "util/bytes/sha256.hpp"
 
 using namespace fatlink;

@@ -69,7 +69,7 @@ TEST(ImageCalls, OfADamagedCubinAreAnError)
   expect_error<file_error>([] { calls_in_cubin({}); }, "linked image: truncated");
 }
 
-TEST(FindDuplicates, ReadsTheSymbolAndTheLaterFileFromTheLog)
+TEST(DuplicateSymbols, ReadsTheSymbolAndTheLaterFileFromTheLog)
 {
   for (auto const* log :
        {"ERROR in nvvmCompileProgram: NVVM_ERROR_COMPILATION\n"  // 13.0
@@ -83,7 +83,7 @@ TEST(FindDuplicates, ReadsTheSymbolAndTheLaterFileFromTheLog)
   }
 }
 
-TEST(FindDuplicates, ReadsNothingFromOtherLogs)
+TEST(DuplicateSymbols, ReadsNothingFromOtherLogs)
 {
   for (auto const* log :
        {"", "ptxas fatal   : Unresolved extern function 'f'", "Linking globals named 'f",

@@ -386,7 +386,7 @@ TEST_F(FolderEvents, DoNotCountOnAFolderThatCannotBeRead)
 
 namespace {
 
-class PathSteps : public testing::Test {
+class WatchedPaths : public testing::Test {
  protected:
   [[nodiscard]] fs::path at(std::string const& name) const { return root_ / name; }
   [[nodiscard]] std::vector<path_step> to(std::string const& name) const
@@ -400,7 +400,7 @@ class PathSteps : public testing::Test {
 
 }  // namespace
 
-TEST_F(PathSteps, AreTheFoldersFromTheRootAndTheFileItself)
+TEST_F(WatchedPaths, AreTheFoldersFromTheRootAndTheFileItself)
 {
   fs::create_directory(at("sub"));
   folder_.write("sub/a", "x");
@@ -411,12 +411,12 @@ TEST_F(PathSteps, AreTheFoldersFromTheRootAndTheFileItself)
   EXPECT_EQ(steps.back(), (path_step{at("sub/a"), "", true}));
 }
 
-TEST_F(PathSteps, EndAtTheFirstNameThatDoesNotExist)
+TEST_F(WatchedPaths, EndAtTheFirstNameThatDoesNotExist)
 {
   EXPECT_EQ(to("none/deep/a").back(), (path_step{root_, "none"}));
 }
 
-TEST_F(PathSteps, LeadThroughRelativeAndAbsoluteLinks)
+TEST_F(WatchedPaths, LeadThroughRelativeAndAbsoluteLinks)
 {
   fs::create_directories(at("x/y"));
   folder_.write("x/y/a", "x");
@@ -429,14 +429,14 @@ TEST_F(PathSteps, LeadThroughRelativeAndAbsoluteLinks)
   EXPECT_EQ(steps.back(), (path_step{at("x/y/a"), "", true}));
 }
 
-TEST_F(PathSteps, EndWithALoopOfLinks)
+TEST_F(WatchedPaths, EndWithALoopOfLinks)
 {
   fs::create_symlink("b", at("a"));
   fs::create_symlink("a", at("b"));
   EXPECT_LE(to("a").size(), 100U);
 }
 
-TEST_F(PathSteps, OfAFolderDoNotFollowItsContent)
+TEST_F(WatchedPaths, OfAFolderDoNotFollowItsContent)
 {
   fs::create_directory(at("sub"));
   EXPECT_EQ(to("sub").back(), (path_step{root_, "sub", true}));

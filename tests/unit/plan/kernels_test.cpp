@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "fatlink/input.hpp"
+#include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
 #include "plan/check_plan.hpp"
 #include "plan/plan_call_state.hpp"
 #include "plan/read_plan.hpp"
-#include "preflight/symbols.hpp"
 
 using namespace fatlink;
 using nlohmann::json;
@@ -150,8 +150,10 @@ bool is_kept(std::vector<input> const& inputs, link_mode mode = link_mode::ptx)
   plan["launches"] = {launch, launch};
   plan["launches"][1]["overlap"] = true;
   auto bound = detail::read_plan(plan, "p.json", {});
-  detail::clear_unsafe_overlaps(bound, detail::modules_of(inputs),
-                                {.target = target(90), .mode = mode});
+  std::vector<fatbin> modules;
+  for (auto const& file : inputs)
+    modules.insert(modules.end(), file.modules().begin(), file.modules().end());
+  detail::clear_unsafe_overlaps(bound, modules, {.target = target(90), .mode = mode});
   EXPECT_FALSE(bound.launches[0].overlap);
   return bound.launches[1].overlap;
 }

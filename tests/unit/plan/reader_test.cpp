@@ -6,8 +6,7 @@
 
 #include "changed_plan.hpp"
 #include "expect_error.hpp"
-#include "fatbin/sidecar.hpp"
-#include "verification/transform_reference.hpp"
+#include "verification/plan_reference.hpp"
 
 using namespace fatlink;
 using nlohmann::json;
@@ -147,7 +146,7 @@ TEST(PlanReader, FindsThePlanBesideAFile)
 TEST(PlanReader, IsRecognizedAsASidecarWithoutReference)
 {
   fixtures::folder const folder;
-  auto const sidecar = folder.write("reduce.json", plan_text::example().dump());
-  EXPECT_TRUE(detail::read_own_sidecar(sidecar));
+  folder.write("reduce.json", plan_text::example().dump());
+  EXPECT_TRUE(launch_plan::beside(folder.path() / "reduce.cubin"));
   EXPECT_FALSE(transform_reference::beside(folder.path() / "reduce.fatbin"));
 }

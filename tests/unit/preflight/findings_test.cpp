@@ -10,7 +10,6 @@
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
 #include "form_inputs.hpp"
-#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 using fixtures::finding_ids;
@@ -268,8 +267,7 @@ fatbin weak_module(std::string const& name, std::string const& compiler, std::st
                     "\n.version 9.0\n.target sm_75\n.address_size 64\n"
                     ".weak .func f(.param .b64 f_param_0)\n{\nadd.f32 %f1, %f1, " +
                     summand + ";\nret;\n}\n.visible .func user_of_" + name + "() { ret; }\n";
-  auto const input = detail::link_input::from_ptx(text, target(75), name);
-  return fatbin::from_bytes(byte_buffer(input.bytes().begin(), input.bytes().end()), name);
+  return input::from_bytes(fixtures::to_bytes(text), name).modules().front();
 }
 
 std::vector<finding> weak_mismatches(fatbin const& first, fatbin const& second)

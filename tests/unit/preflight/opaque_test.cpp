@@ -2,7 +2,6 @@
 // Preflight of inputs whose linked entry no PTX describes, and of unknown architectures.
 #include <gmock/gmock.h>
 
-#include "fatbin/write_fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
@@ -101,8 +100,9 @@ TEST(OpaqueInput, HasTheInterfaceOfTheEntryThatIsLinked)
 TEST(OpaqueInput, IsOneWithTwoPtxEntriesOfOneArchitecture)
 {
   auto bytes = fixtures::bytes("transform.fatbin");
-  auto const second = detail::write_fatbin(fixtures::fatbin("lz4.fatbin").entries()[0]);
-  bytes.insert(bytes.end(), second.begin(), second.end());
+  auto const ptx = read_ptx(fixtures::fatbin("lz4.fatbin").entries()[0]);
+  auto const second = input::from_bytes(fixtures::to_bytes(ptx), "t.ptx").modules().front();
+  bytes.insert(bytes.end(), second.bytes().begin(), second.bytes().end());
   EXPECT_TRUE(is_opaque(fatbin::from_bytes(bytes, "two"), {"sm_90", link_mode::lto}));
 }
 

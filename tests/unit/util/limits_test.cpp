@@ -4,15 +4,13 @@
 
 #include "ar_archive.hpp"
 #include "expect_error.hpp"
-#include "fatbin/sidecar.hpp"
+#include "fatlink/input.hpp"
+#include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fixtures.hpp"
 #include "interpreter/machine.hpp"
-#include "preflight/symbols.hpp"
-#include "ptx/parser.hpp"
 #include "test_scale.hpp"
 #include "util/limits.hpp"
-#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 
@@ -25,9 +23,7 @@ std::string const k_version = ".version 9.0\n.target sm_75\n.address_size 64\n";
 /// A fatbin of one PTX entry.
 fatbin ptx_fatbin(std::string const& text, std::string const& name)
 {
-  auto const input = detail::link_input::from_ptx(k_version + text, target(75), name);
-  auto const bytes = input.bytes();
-  return fatbin::from_bytes({bytes.begin(), bytes.end()}, name);
+  return input::from_bytes(fixtures::to_bytes(k_version + text), name).modules().front();
 }
 
 void expect_above_limit(std::string const& ptx, std::string const& text)
@@ -49,13 +45,19 @@ std::string repeated(std::string const& text, std::size_t count)
   return all;
 }
 
-/// What the reference device says where it loads `ptx`.
-void expect_refused_by_device(std::string const& ptx, std::string const& feature)
+/// Loads `ptx` on the reference device.
+void load_on_device(std::string const& ptx)
 {
   auto const text = k_version + ptx;
   interpreter::module_text const module{text, "f"};
+  interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
+}
+
+/// What the reference device says where it loads `ptx`.
+void expect_refused_by_device(std::string const& ptx, std::string const& feature)
+{
   try {
-    interpreter::program const loaded(std::make_shared<interpreter::memory>(), {&module, 1});
+    load_on_device(ptx);
     ADD_FAILURE() << "no error; expected " << feature;
   } catch (interpreter::failure const& failed) {
     EXPECT_EQ(failed.kind(), interpreter::fault::refused);
@@ -145,7 +147,7 @@ TEST(Limits, OfAllPtxEntriesOfAFatbinTogether)
 {
   auto const text = k_version + repeated(".visible .func f{}\n", 900'000);
   byte_buffer bytes(16);
-  auto const part = detail::link_input::from_ptx(text, target(75), "f");
+  auto const part = input::from_bytes(fixtures::to_bytes(text), "f").modules().front();
   for (int i = 0; i < 5; ++i)
     bytes.insert(bytes.end(), part.bytes().begin() + 16, part.bytes().end());
   put_bytes(bytes, 0, 0x0010'0001'BA55'ED50, 8);
@@ -217,11 +219,15 @@ TEST(Limits, OfJsonNesting)
   auto const nested = [](std::size_t depth) {
     return R"({"a [\" {[": )" + std::string(depth - 1, '[') + std::string(depth - 1, ']') + "}";
   };
-  auto const parse = [](std::string const& text) {
-    return detail::json_file(std::as_bytes(std::span(text)), "f.json");
+  fixtures::folder const folder;
+  auto const file =
+      folder.write("f.fatbin", fixtures::to_text(fixtures::bytes("transform.fatbin")));
+  auto const read_with = [&](std::string const& sidecar) {
+    folder.write("f.json", sidecar);
+    return fatbin::read(file);
   };
-  EXPECT_NO_THROW((void)parse(nested(64)));
-  expect_error<file_error>([&] { (void)parse(nested(65)); },
+  EXPECT_NO_THROW((void)read_with(nested(64)));
+  expect_error<file_error>([&] { (void)read_with(nested(65)); },
                            "f.json: nests arrays and objects deeper than 64, the limit");
 }
 
@@ -261,13 +267,13 @@ TEST(Limits, OfPtxOnTheReferenceDevice)
   auto const initialiser = [](std::size_t depth) {
     return ".global .b8 a[4] = " + std::string(depth, '{') + "1" + std::string(depth, '}') + ";\n";
   };
-  EXPECT_NO_THROW((void)ptx::parse_module(k_version + initialiser(32), "f"));
+  EXPECT_NO_THROW(load_on_device(initialiser(32)));
   expect_refused_by_device(initialiser(33), "initialisers with braces nested deeper than 32");
   expect_refused_by_device(initialiser(200'000), "initialisers with braces nested deeper than 32");
   auto const body = [](std::size_t depth) {
     return ".entry k()\n{" + std::string(depth, '{') + std::string(depth, '}') + "ret;}\n";
   };
-  EXPECT_NO_THROW((void)ptx::parse_module(k_version + body(63), "f"));
+  EXPECT_NO_THROW(load_on_device(body(63)));
   expect_refused_by_device(body(64), "bodies with braces nested deeper than 64");
   expect_refused_by_device(".global .b8 a[1073741824];\n.const .b8 b[1];\n",
                            "more than 1 GiB of .global and .const variables in a module");

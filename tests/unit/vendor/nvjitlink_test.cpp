@@ -9,7 +9,6 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "util/files/shared_library.hpp"
 #include "vendor/elf_file.hpp"
 #include "vendor/link_in_process.hpp"
 #include "vendor/nvjitlink.hpp"

@@ -9,7 +9,7 @@
 #include "environment.hpp"
 #include "plan_fixture.hpp"
 #include "plan_reference_fixture.hpp"
-#include "verification/output_verification.hpp"
+#include "verification/plan_reference.hpp"
 #include "verification/sort_numbers.hpp"
 
 using namespace fatlink;

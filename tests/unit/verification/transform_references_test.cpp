@@ -7,7 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fixtures.hpp"
-#include "verification/transform_reference.hpp"
+#include "verification/plan_reference.hpp"
 
 using namespace fatlink;
 
