@@ -34,13 +34,19 @@ function(fatlink_test_program name)
   add_dependencies(${name} fatlink_linkd)
 endfunction()
 
-# Replaces the test sources in the list <variable> by groups of at most 40.
+# Replaces the test sources in the list <variable> by groups of about 220 kB.
 function(_fatlink_group_tests label variable)
   set(sources ${${variable}})
   set(groups "")
   while(sources)
-    list(SUBLIST sources 0 40 members)
-    list(REMOVE_ITEM sources ${members})
+    set(members "")
+    set(bytes 0)
+    while(sources AND bytes LESS 220000)
+      list(POP_FRONT sources source)
+      list(APPEND members "${source}")
+      file(SIZE "${source}" size)
+      math(EXPR bytes "${bytes} + ${size}")
+    endwhile()
     list(LENGTH groups number)
     fatlink_write_group(${label}_tests.${number} ${members} OUTPUT file)
     list(APPEND groups "${file}")
@@ -48,9 +54,11 @@ function(_fatlink_group_tests label variable)
   set(${variable} ${groups} PARENT_SCOPE)
 endfunction()
 
-# fatlink_gtest(<label>): builds <label>_tests from all *_test.cpp in tests/<label>/, in groups, and adds its suites.
+# fatlink_gtest(<label>): builds <label>_tests from all *_test.cpp in tests/<label>/ and its folders, in groups, and adds
+# its suites.
 function(fatlink_gtest label)
-  file(GLOB sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${label}/*_test.cpp")
+  file(GLOB sources CONFIGURE_DEPENDS
+    "${PROJECT_SOURCE_DIR}/tests/${label}/*_test.cpp" "${PROJECT_SOURCE_DIR}/tests/${label}/*/*_test.cpp")
   set(target ${label}_tests)
   if(FATLINK_COMPILE_IN_GROUPS)
     _fatlink_group_tests(${label} sources)

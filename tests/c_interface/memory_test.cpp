@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the C interface, on the reference device. unit/map_host_memory_test.cpp has what
+// Memory of the C interface, on the reference device. unit/device/launches_test.cpp has what
 // kernels may do with mapped memory.
 #include <array>
 #include <cstdint>

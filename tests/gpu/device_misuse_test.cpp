@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Misuse of the device types on a GPU: the same errors as on the reference device
-// (tests/unit/device_test.cpp), before the driver sees the call.
+// (tests/unit/device/misuse_test.cpp), before the driver sees the call.
 #include <gtest/gtest.h>
 
 #include <limits>

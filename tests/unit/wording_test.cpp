@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wording.hpp"
-
+// Names in messages as each interface spells them: C++, C, the program, Python.
 #include <gtest/gtest.h>
 
 #include <thread>
 
 #include "fatlink/error.hpp"
+#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -63,7 +63,7 @@ std::string name_member(std::string_view file, std::string_view member, std::siz
 //   <archive> ::= "!<arch>\n" { <header> <data> [ "\n" ] }   each header is at an even offset
 //   <header>  ::= name[16] date[12] uid[6] gid[6] mode[8] size[10] "`\n"   padded with spaces
 //
-// Source: GNU binutils and LLVM sources; pinned by tests/unit/archive_test.cpp.
+// Source: GNU binutils and LLVM sources; pinned by tests/unit/input/archives_test.cpp.
 
 struct archive_member {
   std::string name = {};     ///< safe to print; several members may have one name
