@@ -25,7 +25,7 @@ option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by on
 set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device expression plan verification live c_interface
   ptx machine decode execution memory floats conversions instructions)
 set(FATLINK_PROGRAM_GROUPS tools verbs run)
-set(_group_base "src/([^/]+$|util/)")
+set(_group_base "src/(base|util)/")
 set(_group_forms "src/(cubin|fatbin|input)/")
 set(_group_vendor "src/(vendor|link_helper)/")
 set(_group_live "src/(catalogue|cluster|live)/")

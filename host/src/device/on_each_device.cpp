@@ -5,9 +5,9 @@
 #include <system_error>
 #include <thread>
 
+#include "base/wording.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "base/identifier.hpp"
 #include "fatbin/number_names.hpp"
-#include "identifier.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"

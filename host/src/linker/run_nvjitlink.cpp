@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/wording.hpp"
 #include "link_helper/protocol.hpp"
 #include "linker/check_arguments.hpp"
 #include "linker/check_opaque_inputs.hpp"
@@ -26,7 +27,6 @@
 #include "util/text/format.hpp"
 #include "vendor/nvjitlink.hpp"
 #include "vendor/process_end_guard.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {
