@@ -21,14 +21,9 @@ include_guard(GLOBAL)
 
 option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by one" OFF)
 
-# Groups of the library and of the program. Each has a pattern of paths relative to host/.
-set(FATLINK_LIBRARY_GROUPS base forms preflight vendor cache linker compiler device expression plan verification live c_interface
-  ptx machine decode execution memory floats conversions instructions)
+# Groups of the interpreter and of the program. Each has a pattern of paths relative to host/. The other folders of host/src
+# are a group each (layers.cmake).
 set(FATLINK_PROGRAM_GROUPS tools verbs run)
-set(_group_base "src/([^/]+$|util/)")
-set(_group_forms "src/(cubin|fatbin|input)/")
-set(_group_vendor "src/(vendor|link_helper)/")
-set(_group_live "src/(catalogue|cluster|live)/")
 set(_group_machine "src/interpreter/[^/]+$")
 set(_group_decode "src/interpreter/decode/")
 set(_group_execution "src/interpreter/execution/")

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/wording.hpp"
 #include "error_report.hpp"
 #include "fatlink/error.hpp"
 #include "options.hpp"
@@ -21,7 +22,6 @@
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "verbs.hpp"
-#include "wording.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -22,13 +22,13 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/wording.hpp"
 #include "guardian.hpp"
 #include "link_helper/link_helper.hpp"
 #include "link_helper/protocol.hpp"
 #include "sandbox.hpp"
 #include "serve.hpp"
 #include "tool.hpp"
-#include "wording.hpp"
 
 namespace fatlink {
 namespace {

@@ -21,8 +21,8 @@ NVCC = pathlib.Path(os.environ["FATLINK_NVCC"])
 CACHE = (BUILD / "CMakeCache.txt").read_text()
 IN_GROUPS = "FATLINK_COMPILE_IN_GROUPS:BOOL=TRUE" in CACHE
 # Of src/util/process/environment.cpp.
-LAYOUT_OBJECT = "host/CMakeFiles/fatlink_objects.dir/" + (
-    "__/groups/library.base.cpp.o" if IN_GROUPS else "src/util/process/environment.cpp.o")
+LAYOUT_OBJECT = "host/CMakeFiles/fatlink_util.dir/" + (
+    "__/groups/library.util.cpp.o" if IN_GROUPS else "src/util/process/environment.cpp.o")
 
 
 def run(*words, **options):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hints of the library name its API, not the program; each name in them is one of the table of host/src/wording.cpp."""
+"""Hints of the library name its API, not the program; each name in them is one of the table of host/src/base/wording.cpp."""
 import os
 import pathlib
 import re
@@ -31,7 +31,7 @@ class Hints(unittest.TestCase):
                     self.assertNotRegex(text, rf"\bfatlink ({VERBS})\b|(?<![\w-])--[a-z]{{2,}}-?[a-z]* [A-Z]")
 
     def test_the_table_of_words_has_every_name_in_a_text_and_no_other(self):
-        table = (SOURCE / "host/src/wording.cpp").read_text()
+        table = (SOURCE / "host/src/base/wording.cpp").read_text()
         known = set(re.findall(r'worded_name\{\s*"((?:[^"\\]|\\.)*)"', table))
         self.assertGreater(len(known), 50)
         texts = [text for file in LIBRARY for text in literals(file)]

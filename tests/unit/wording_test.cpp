@@ -4,8 +4,8 @@
 
 #include <thread>
 
+#include "base/wording.hpp"
 #include "fatlink/error.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "base/wording.hpp"
 #include "fatlink/c/error.h"
 #include "fatlink/preflight.hpp"
-#include "wording.hpp"
 
 /// Findings with their files as C takes them.
 struct fatlink_findings {

@@ -7,11 +7,11 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "base/wording.hpp"
 #include "util/text/format.hpp"
 #include "vendor/nvrtc.hpp"
 #include "vendor/nvvm.hpp"
 #include "vendor/vendor_library.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -9,13 +9,13 @@
 #include <thread>
 #include <utility>
 
+#include "base/wording.hpp"
 #include "device/device_checks.hpp"
 #include "device/devices.hpp"
 #include "device/gpu_device.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/target.hpp"
 #include "util/text/format.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "identifier.hpp"
+#include "base/identifier.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"

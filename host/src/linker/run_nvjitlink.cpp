@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/wording.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
 #include "link_helper/protocol.hpp"
@@ -28,7 +29,6 @@
 #include "util/text/format.hpp"
 #include "vendor/link_in_process.hpp"
 #include "vendor/nvjitlink.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

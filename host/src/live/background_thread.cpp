@@ -10,9 +10,9 @@
 #include <system_error>
 #include <utility>
 
+#include "base/wording.hpp"
 #include "fatlink/error.hpp"
 #include "util/text/format.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

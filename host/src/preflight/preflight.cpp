@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "base/wording.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
-#include "wording.hpp"
 
 namespace fatlink {
 namespace {

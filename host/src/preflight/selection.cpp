@@ -13,13 +13,13 @@
 #include <string_view>
 #include <utility>
 
+#include "base/wording.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
-#include "wording.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/identifier.hpp"
 #include "expression/program.hpp"
 #include "expression/words.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
-#include "identifier.hpp"
 #include "input/find_sidecar.hpp"
 #include "plan/components.hpp"
 #include "plan/read_plan.hpp"

@@ -4,9 +4,9 @@
 
 #include <random>
 
+#include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
-#include "util/text/format.hpp"
 
 using namespace fatlink::detail;
 using fatlink::detail::printable;

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/wording.hpp"
 #include "fatlink/format_error.hpp"
-#include "wording.hpp"
 
 namespace fatlink {
 namespace {

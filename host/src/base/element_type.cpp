@@ -5,8 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/identifier.hpp"
 #include "fatlink/error.hpp"
-#include "identifier.hpp"
 
 namespace fatlink {
 namespace {

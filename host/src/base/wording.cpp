@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "wording.hpp"
+#include "base/wording.hpp"
 
 #include <algorithm>
 #include <array>
