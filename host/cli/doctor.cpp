@@ -53,7 +53,7 @@ void add_failure(nlohmann::json& json, error const& failure)
 }
 
 /// [{"path", "reason", "outcome"}]
-nlohmann::json to_json(std::vector<library_candidate> const& candidates)
+nlohmann::json report_json(std::vector<library_candidate> const& candidates)
 {
   auto json = nlohmann::json::array();
   for (auto const& candidate : candidates)
@@ -69,7 +69,7 @@ nlohmann::json examine_library()
 {
   std::vector<library_candidate> candidates;
   auto const library = Library::find(candidates);
-  nlohmann::json json{{"found", library != nullptr}, {"tried", to_json(candidates)}};
+  nlohmann::json json{{"found", library != nullptr}, {"tried", report_json(candidates)}};
   if (library) {
     json["path"] = library->path();
     json["reason"] = library->reason();
@@ -395,7 +395,7 @@ std::vector<verdict> check_machine(nlohmann::json const& findings)
 }
 
 /// {"link": {"ok": true, "detail": "…", "remedy": ""}, …}
-nlohmann::json to_json(std::vector<verdict> const& verdicts)
+nlohmann::json report_json(std::vector<verdict> const& verdicts)
 {
   auto object = nlohmann::json::object();
   for (auto const& result : verdicts)
@@ -530,7 +530,7 @@ void add_doctor(CLI::App& app, int& exit_status)
                           {"cache", examine_cache()},
                           {"search_path", examine_search_path()}};
     auto const verdicts = check_machine(report);
-    report["verdicts"] = to_json(verdicts);
+    report["verdicts"] = report_json(verdicts);
     if (*json) {
       print_json("fatlink.doctor/1", report);
     } else {

@@ -156,12 +156,12 @@ int report_failure(std::exception const& failure, bool json)
   });
 }
 
-failure_report report_of(std::exception_ptr const& failure)
+error_output report_of(std::exception_ptr const& failure)
 {
   return with_error(failure, [&](error const& cause) {
-    return failure_report{.message = readable_details(cause).message,
-                          .json = error_to_json(cause),
-                          .status = status_of(cause)};
+    return error_output{.message = readable_details(cause).message,
+                        .json = error_to_json(cause),
+                        .status = status_of(cause)};
   });
 }
 

@@ -32,12 +32,12 @@ void print_json(std::string_view schema, nlohmann::json object);
 int report_failure(std::exception const& failure, bool json);
 
 /// Why one of several devices failed.
-struct failure_report {
+struct error_output {
   std::string message = {};  ///< in one line
   nlohmann::json json = {};  ///< as error_to_json
   int status = 0;            ///< the exit status of the error
 };
-failure_report report_of(std::exception_ptr const& failure);
+error_output report_of(std::exception_ptr const& failure);
 
 /// As report_failure, with the name of the device: "fatlink: error: device gpu:1: …".
 void print_device_failure(std::string const& device, std::exception_ptr const& failure);

@@ -170,7 +170,7 @@ void print_launch(nlohmann::json const& launch)
 }
 
 /// "plan" in docs/schemas/inspect.json.
-nlohmann::json to_json(launch_plan const& plan)
+nlohmann::json contents_json(launch_plan const& plan)
 {
   nlohmann::json json{{"name", plan.name},
                       {"summary", plan.summary},
@@ -198,7 +198,7 @@ nlohmann::json to_json(launch_plan const& plan)
   return json;
 }
 
-/// `plan`: an object that to_json returned.
+/// `plan`: an object that contents_json returned.
 void print_plan(nlohmann::json const& plan)
 {
   fmt::print("  plan {}: {}{}\n", plan["name"], plan["summary"],
@@ -402,7 +402,7 @@ void print_reference(nlohmann::json const& reference)
 }
 
 /// An element of "files" in docs/schemas/inspect.json.
-nlohmann::json to_json(loaded_file const& file)
+nlohmann::json contents_json(loaded_file const& file)
 {
   nlohmann::json json{
       {"file", file.contents.name()},          {"form", to_string(file.contents.form())},
@@ -412,7 +412,7 @@ nlohmann::json to_json(loaded_file const& file)
   if (file.damage) json["damage"] = file.damage->what();
   // Of a damaged file, the .json may be that of another one.
   if (!file.damage) {
-    if (auto const plan = launch_plan::beside(file.contents)) json["plan"] = to_json(*plan);
+    if (auto const plan = launch_plan::beside(file.contents)) json["plan"] = contents_json(*plan);
     if (auto stated = describe_reference(file.contents); !stated.is_null())
       json["reference"] = std::move(stated);
   }
@@ -422,7 +422,7 @@ nlohmann::json to_json(loaded_file const& file)
   return json;
 }
 
-/// `file`: an object that to_json returned.
+/// `file`: an object that contents_json returned.
 void print_text(nlohmann::json const& file)
 {
   auto kind = file["form"] == "fatbin" ? "" : fmt::format("{}, ", file["form"]);
@@ -512,7 +512,7 @@ int inspect(inspect_arguments const& arguments)
     if (arguments.ptx)
       for (auto const& module : file.contents.modules()) print_ptx(module, targets);
     else
-      output["files"].push_back(to_json(file));
+      output["files"].push_back(contents_json(file));
     if (file.damage) {
       status = report_failure(*file.damage, false);
       output["error"] = error_to_json(*file.damage);

@@ -180,7 +180,7 @@ std::set<std::string> groups_of(CLI::App const& app)
   return shared;
 }
 
-std::string describe(described_command const& command)
+std::string verb_options(described_command const& command)
 {
   std::string text;
   for (auto const* option : command.app->get_options())
@@ -244,7 +244,7 @@ class page_writer {
     auto const name = line.substr(line.find(' ') + 1);
     auto const command = std::ranges::find(commands_, name, &described_command::name);
     if (command == commands_.end()) return describe_group(commands_, name);
-    return line.starts_with(".SYNOPSIS ") ? synopsis(*command) : describe(*command);
+    return line.starts_with(".SYNOPSIS ") ? synopsis(*command) : verb_options(*command);
   }
 
   void check_complete() const

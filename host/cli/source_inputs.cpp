@@ -161,17 +161,17 @@ void compile_flags::warn_of_missing_folders() const
 
 void compile_flags::refuse_source_options() const
 {
-  auto const refuse = [](char const* option, std::string const& value) {
+  auto const fail_option = [](char const* option, std::string const& value) {
     fail_usage(
         fmt::format("{} {}: this option has no effect: no input is a source", option, value),
         option,
         fmt::format("leave out {}, or pass a source: .cu, or .ll and .bc for LLVM IR", option));
   };
-  if (!options.contract.empty()) refuse("--contract", options.contract);
-  if (!options.header.empty()) refuse("--header", options.header.string());
-  if (!options.include_folders.empty()) refuse("-I", options.include_folders.front().string());
-  if (!options.definitions.empty()) refuse("-D", options.definitions.front());
-  if (options.standard != compile_options{}.standard) refuse("--std", options.standard);
+  if (!options.contract.empty()) fail_option("--contract", options.contract);
+  if (!options.header.empty()) fail_option("--header", options.header.string());
+  if (!options.include_folders.empty()) fail_option("-I", options.include_folders.front().string());
+  if (!options.definitions.empty()) fail_option("-D", options.definitions.front());
+  if (options.standard != compile_options{}.standard) fail_option("--std", options.standard);
 }
 
 compiler compile_flags::compiler() const

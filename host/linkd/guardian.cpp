@@ -57,7 +57,7 @@ int exit_status_of(int status)
 
 /// "SIGSEGV" or "exit status 2", then the most memory used in KiB, a line each. Allocates no
 /// memory, which the guardian's filter may refuse.
-int describe(int status, long peak_kib, std::array<char, 64>& text)
+int write_end_report(int status, long peak_kib, std::array<char, 64>& text)
 {
   if (!WIFSIGNALED(status))
     return std::snprintf(text.data(), text.size(), "exit status %d\n%ld\n", WEXITSTATUS(status),
@@ -123,7 +123,7 @@ void guardian::report(int status, long peak_kib) const
 {
   if (status_pipe_ < 0) return;
   std::array<char, 64> text{};
-  auto const size = describe(status, peak_kib, text);
+  auto const size = write_end_report(status, peak_kib, text);
   if (::write(status_pipe_, text.data(), static_cast<std::size_t>(size)) < 0) return;
 }
 

@@ -77,7 +77,7 @@ confinement confine(guardian& guard, int limits_error, detail::helper_settings c
 
 byte_buffer hello_of(tool const& opened, std::vector<std::string> layers)
 {
-  auto hello = opened.describe();
+  auto hello = opened.hello();
   hello.process = static_cast<std::uint32_t>(::getpid());
   hello.layers = std::move(layers);
   return detail::encode(hello);
@@ -102,7 +102,7 @@ try {
   if (!write_message(hello_of(*opened, std::move(sandbox.layers)))) return 0;
   return serve(*opened);
 } catch (unavailable_error const& failure) {
-  (void)write_message(encode(detail::helper_failure{failure.where(), failure.details(), true}, {}));
+  (void)write_message(encode(detail::helper_error{failure.where(), failure.details(), true}, {}));
   return k_unavailable;
 } catch (std::exception const&) {
   return 2;
@@ -154,7 +154,7 @@ int fail_to_fork(int error, detail::helper_tool tool)
                  std::generic_category().message(error),
       .code = error_code::helper_unavailable,
       .hint = "raise the limit of the user's processes (ulimit -u) or of the container"};
-  (void)write_message(encode(detail::helper_failure{detail::stage_of(tool), details, true}, {}));
+  (void)write_message(encode(detail::helper_error{detail::stage_of(tool), details, true}, {}));
   return k_unavailable;
 }
 

@@ -43,9 +43,9 @@ byte_buffer answer(tool const& opened, bytes_view body, request_identity const& 
 try {
   return opened.answer(body, identity);
 } catch (unavailable_error const& failed) {
-  return encode(helper_failure{failed.where(), failed.details(), true}, identity);
+  return encode(helper_error{failed.where(), failed.details(), true}, identity);
 } catch (error const& failed) {
-  return encode(helper_failure{failed.where(), failed.details(), false}, identity);
+  return encode(helper_error{failed.where(), failed.details(), false}, identity);
 }
 
 }  // namespace

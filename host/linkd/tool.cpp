@@ -53,7 +53,7 @@ class link_tool : public tool {
       : nvjitlink_(open_library<nvjitlink>(settings))
   {
   }
-  [[nodiscard]] helper_hello describe() const override { return describe_library(*nvjitlink_); }
+  [[nodiscard]] helper_hello hello() const override { return describe_library(*nvjitlink_); }
   [[nodiscard]] message_kind request_kind() const noexcept override
   {
     return message_kind::request;
@@ -78,7 +78,7 @@ template <typename Library, auto Compile>
 class compile_tool : public tool {
  public:
   explicit compile_tool(std::shared_ptr<Library const> library) : library_(std::move(library)) {}
-  [[nodiscard]] helper_hello describe() const override { return describe_library(*library_); }
+  [[nodiscard]] helper_hello hello() const override { return describe_library(*library_); }
   [[nodiscard]] message_kind request_kind() const noexcept override
   {
     return message_kind::compile_request;
@@ -123,7 +123,7 @@ std::unique_ptr<tool> open_tool(helper_settings const& settings)
 
 namespace {
 
-[[noreturn]] void fail()
+[[noreturn]] void fail_start()
 {
   auto const reason = std::generic_category().message(errno);
   throw unavailable_error(
@@ -139,10 +139,10 @@ namespace {
 void collect_printed_output()
 {
   auto const file = ::memfd_create("fatlink-printed", MFD_CLOEXEC);
-  if (file < 0) fail();
+  if (file < 0) fail_start();
   if (::fcntl(file, F_SETFL, O_APPEND) != 0 || ::dup2(file, STDOUT_FILENO) < 0 ||
       ::dup2(file, STDERR_FILENO) < 0)
-    fail();
+    fail_start();
   ::close(file);
 }
 

@@ -17,7 +17,7 @@ class tool {
  public:
   virtual ~tool() = default;
   /// The hello, without process and layers.
-  [[nodiscard]] virtual detail::helper_hello describe() const = 0;
+  [[nodiscard]] virtual detail::helper_hello hello() const = 0;
   /// The kind of the requests that it answers.
   [[nodiscard]] virtual detail::message_kind request_kind() const noexcept = 0;
   /// The reply to the request in `body`.

@@ -43,8 +43,8 @@ class Initialization : public testing::Test {
     try {
       (void)launch_kernel(initialization_kernel(body, attributes), settings);
       ADD_FAILURE() << "nothing is reported: " << body;
-    } catch (failure const& failed) {
-      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::uninitialized));
+    } catch (code_error const& failed) {
+      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(error_kind::uninitialized));
       EXPECT_THAT(failed.what(), testing::HasSubstr(message));
     }
   }

@@ -15,7 +15,7 @@ namespace fatlink::interpreter {
 
 /// Launches the kernel `k(.param .u64 out)` of the module `text`, a.ptx. `out` has 4096 bytes, 0
 /// before, and `prepare` is called with its address. Returns the first word of `out` afterwards.
-/// @throws failure as launch().
+/// @throws code_error as launch().
 inline std::uint32_t launch_kernel(
     std::string const& text, launch_options const& options,
     std::function<void(memory&, std::uint64_t)> const& prepare = [](memory&, std::uint64_t) {})

@@ -42,7 +42,7 @@ TEST_F(Ptx, AThreadThatWaitsForeverIsNamedWithWhatItWaitsFor)
         "it waits for another value at 0x7", " (flag), and every thread that has started waits",
         "; thread (1,0,0), with 2 others of its warp, waits at a barrier that other threads of the "
         "block never reach: @%p1 bar.sync 0 (a.ptx:9)"})
-    expect_failure(fault::endless, part, {{"a.ptx", text}}, 200'000);
+    expect_failure(error_kind::endless, part, {{"a.ptx", text}}, 200'000);
 }
 
 /// It reads a flag that never changes, a number of times.
@@ -70,14 +70,14 @@ TEST_F(Ptx, EndlessLoopsOfCallsAndProductsEndAsSoonAsOthers)
         "bra $l;",
         "$l: mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, "
         "{%r1, %r1, %r1, %r1}, {%r1, %r1}, {%f1, %f2, %f3, %f4}; bra $l;"}) {
-    expect_failure(fault::endless, "is still running after 100000000 instructions",
+    expect_failure(error_kind::endless, "is still running after 100000000 instructions",
                    {{"a.ptx", heap + kernel_of(body)}}, 100'000'000, 32);
   }
 }
 
 TEST_F(Ptx, AThreadThatSleepsForeverIsNamed)
 {
-  expect_failure(fault::endless, "it sleeps again and again",
+  expect_failure(error_kind::endless, "it sleeps again and again",
                  {{"a.ptx", kernel_of("$l: nanosleep.u32 100; bra $l;")}}, 5000);
 }
 
@@ -100,8 +100,8 @@ TEST_F(Ptx, BlocksThatHaveNotStartedAreNamed)
     program.device_memory()->snapshot()->front().data[0] = std::byte{0};  // the flag
     run(200 * 1024);
     ADD_FAILURE() << "no failure";
-  } catch (failure const& failed) {
-    EXPECT_EQ(failed.kind(), fault::endless);
+  } catch (code_error const& failed) {
+    EXPECT_EQ(failed.kind(), error_kind::endless);
     // 8, or 7 where a block started while the failed one ended.
     EXPECT_THAT(failed.what(),
                 testing::HasSubstr(" blocks of the grid have not started, because at most 132 run "
@@ -127,7 +127,8 @@ TEST_F(Ptx, LanesMeetByMaskAtDifferentInstructions)
 
 TEST_F(Ptx, LanesAtInstructionsOfDifferentModesDoNotMeet)
 {
-  expect_failure(fault::deadlock, "waits for lanes of its mask that never reach this instruction",
+  expect_failure(error_kind::deadlock,
+                 "waits for lanes of its mask that never reach this instruction",
                  "setp.lt.u32 %p1, %t, 2; @%p1 bra $a; vote.sync.any.pred %p2, %p1, 0xF; bra $e;\n"
                  "$a: vote.sync.all.pred %p2, %p1, 0xF;\n$e: mov.u32 %v, 0;");
 }

@@ -76,13 +76,13 @@ TEST_F(Ptx, AddressesOfLocalAndConstantMemoryMayHave32Bits)
                                              "ld.const.u32 %v, [%at];")}},
                 4),
             (values{9, 8, 7, 6}));
-  expect_failure(fault::refused, "an address of 32 bits outside of .shared, .local and .const",
+  expect_failure(error_kind::refused, "an address of 32 bits outside of .shared, .local and .const",
                  "ld.global.u32 %v, [%t];");
 }
 
 TEST_F(Ptx, RefusesACopyFromLocalMemory)
 {
-  expect_failure(fault::address, "in local memory, not in global memory",
+  expect_failure(error_kind::address, "in local memory, not in global memory",
                  ".shared .align 16 .b8 s[64]; .reg .b64 %x; alloca.u64 %rd4, 64;"
                  "mov.u32 %r1, s; cp.async.ca.shared.global [%r1], [%rd4], 16;"
                  "alloca.u64 %rd5, 65536; cp.async.wait_all; ld.shared.u32 %v, [%r1];");
@@ -90,7 +90,7 @@ TEST_F(Ptx, RefusesACopyFromLocalMemory)
 
 TEST_F(Ptx, RefusesACopyToWhatIsNotInSharedMemory)
 {
-  expect_failure(fault::address, "shared memory",
+  expect_failure(error_kind::address, "shared memory",
                  "alloca.u64 %rd4, 64; sub.s64 %rd4, %rd4, 0x100000000000;"
                  "ld.param.u64 %rd1, [out]; cp.async.ca.shared.global [%rd4], [%rd1], 4;"
                  "alloca.u64 %rd5, 65536; cp.async.wait_all; mov.u32 %v, 0;");
@@ -98,7 +98,7 @@ TEST_F(Ptx, RefusesACopyToWhatIsNotInSharedMemory)
 
 TEST_F(Ptx, AsynchronousStoresHaveElementsOf4Or8Bytes)
 {
-  expect_failure(fault::refused, "not a supported type",
+  expect_failure(error_kind::refused, "not a supported type",
                  ".reg .b128 %q; st.async.shared::cluster.mbarrier::complete_tx::bytes.b128 [%r1], "
                  "%q, [%r2]; mov.u32 %v, 0;");
 }
@@ -129,7 +129,7 @@ TEST_F(Ptx, CompletesTheFirstOfManyCopiesThatNoThreadWaitsFor)
 
 TEST_F(Ptx, ProductsOfQuadsHaveTypesOfThatShape)
 {
-  expect_failure(fault::refused, "not a known shape with these types",
+  expect_failure(error_kind::refused, "not a known shape with these types",
                  "mma.sync.aligned.m8n8k4.row.col.f64.f16.f16.f64 "
                  "{%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1}, {%r1,%r2}, {%r1,%r2}, "
                  "{%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1,%rd1}; mov.u32 %v, 0;");

@@ -16,27 +16,27 @@ std::vector<source> with_seven_bytes(std::string const& body)
 TEST_F(Ptx, RefusesTheByteAfterAVariable)
 {
   EXPECT_EQ(run(with_seven_bytes("ld.global.u8 %v, [%rd4+6];"), 4), values(4, 0));
-  expect_failure(fault::address, "reads 1 bytes at",
+  expect_failure(error_kind::address, "reads 1 bytes at",
                  with_seven_bytes("ld.global.u8 %v, [%rd4+7];"));
-  expect_failure(fault::address, "0 bytes past the end of bytes (7 bytes)",
+  expect_failure(error_kind::address, "0 bytes past the end of bytes (7 bytes)",
                  with_seven_bytes("st.global.u8 [%rd4+7], %t; mov.u32 %v, 0;"));
 }
 
 TEST_F(Ptx, RefusesAWordAcrossTheEndOfAVariable)
 {
-  expect_failure(fault::address, "reads 4 bytes at",
+  expect_failure(error_kind::address, "reads 4 bytes at",
                  with_seven_bytes("ld.global.u32 %v, [%rd4+4];"));
-  expect_failure(fault::address, "writes 4 bytes at",
+  expect_failure(error_kind::address, "writes 4 bytes at",
                  with_seven_bytes("st.global.u32 [%rd4+4], %t; mov.u32 %v, 0;"));
-  expect_failure(fault::address, "in bytes (7 bytes)",
+  expect_failure(error_kind::address, "in bytes (7 bytes)",
                  with_seven_bytes("atom.global.add.u32 %v, [%rd4+4], 1;"));
-  expect_failure(fault::address, "in bytes (7 bytes)",
+  expect_failure(error_kind::address, "in bytes (7 bytes)",
                  with_seven_bytes("ld.global.u64 %rd5, [%rd4]; mov.u32 %v, 0;"));
 }
 
 TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadWhoseWordIsAcrossTheEnd)
 {
-  expect_failure(fault::address, "thread (3,0,0): ld.global.u32",
+  expect_failure(error_kind::address, "thread (3,0,0): ld.global.u32",
                  {{"a.ptx", ".global .align 4 .b8 bytes[15];\n" +
                                 kernel_of("mul.wide.u32 %rd4, %t, 4; mov.u64 %rd5, bytes;"
                                           "add.u64 %rd4, %rd4, %rd5; ld.global.u32 %v, [%rd4];")}});
@@ -45,7 +45,7 @@ TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadWhoseWordIsAcrossTheEnd)
 TEST_F(Ptx, RefusesTheAccessOfTheOnlyThreadThatIsNotAligned)
 {
   auto const refuse = [&](char const* message, std::string const& body) {
-    expect_failure(fault::address, message,
+    expect_failure(error_kind::address, message,
                    {{"a.ptx", ".global .align 4 .b8 bytes[64];\n" +
                                   kernel_of(".shared .align 4 .b8 s[64]; setp.eq.u32 %p1, %t, 2;"
                                             "shl.b32 %r1, %t, 2; @%p1 add.u32 %r1, %r1, 1;" +
@@ -65,7 +65,7 @@ TEST_F(Ptx, RefusesConstantAddressesOutsideOfSharedMemory)
     try {
       auto const load = std::string("ld.shared.u32 %v, [") + address + "];";
       (void)launch_kernel(k_header + kernel_of(load), {.shared_bytes = shared_bytes});
-    } catch (failure const& failed) {
+    } catch (code_error const& failed) {
       return failed.what();
     }
     return "no failure";
@@ -77,7 +77,7 @@ TEST_F(Ptx, RefusesConstantAddressesOutsideOfSharedMemory)
 
 TEST_F(Ptx, RefusesAWordAcrossTheEndOfTheStack)
 {
-  expect_failure(fault::address, "reads 8 bytes at",
+  expect_failure(error_kind::address, "reads 8 bytes at",
                  "alloca.u64 %rd4, 12, 8; ld.local.u64 %rd5, [%rd4+8]; mov.u32 %v, 0;");
 }
 

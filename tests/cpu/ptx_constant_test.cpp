@@ -77,8 +77,8 @@ TEST_F(PtxConstant, RemaindersAreUnsignedAndShiftsModulo64)
 TEST_F(PtxConstant, QuotientsNeverOverflow)
 {
   EXPECT_EQ(initial("(-0x7fffffffffffffff - 1) / -1"), std::uint64_t{1} << 63);
-  expect_failure(fault::syntax, "a constant expression divides by zero", "mov.u32 %v, 1 / 0;");
-  expect_failure(fault::syntax, "a constant expression divides by zero", "mov.u32 %v, 1 % 0;");
+  expect_failure(error_kind::syntax, "a constant expression divides by zero", "mov.u32 %v, 1 / 0;");
+  expect_failure(error_kind::syntax, "a constant expression divides by zero", "mov.u32 %v, 1 % 0;");
 }
 
 TEST_F(PtxConstant, RealsAreComputedInDouble)
@@ -87,8 +87,9 @@ TEST_F(PtxConstant, RealsAreComputedInDouble)
   EXPECT_EQ(run("mov.f32 %f1, 2.0*0.1+1.0; mov.b32 %v, %f1;", 1), values{0x3F99999A});
   EXPECT_EQ(run("mov.f32 %f1, -(0f3F800000); mov.b32 %v, %f1;", 1), values{0xBF800000});
   EXPECT_EQ(operand("1.5 > 1.0"), 1U);
-  expect_failure(fault::syntax, "expected an integer constant", "mov.u32 %v, 1.0 << 2;");
-  expect_failure(fault::syntax, "the cases are of different types", "mov.f32 %f1, 1 ? 2.0 : 3;");
+  expect_failure(error_kind::syntax, "expected an integer constant", "mov.u32 %v, 1.0 << 2;");
+  expect_failure(error_kind::syntax, "the cases are of different types",
+                 "mov.f32 %f1, 1 ? 2.0 : 3;");
 }
 
 TEST_F(PtxConstant, InitialisersOfUntypedBitsTakeRealsOfTheirWidth)
@@ -115,7 +116,7 @@ TEST_F(PtxConstant, OffsetsAndIndicesOfArraysAreExpressions)
            {".local .u32 l[4]; st.local.u32 [l+4*3], 9; ld.local.u32 %v, l[3];", 9},
            {".shared .u32 s[4]; st.shared.u32 s[1], 8; ld.shared.u32 %v, [s+4];", 8}})
     EXPECT_EQ(run({{"a.ptx", array + kernel_of(text)}}, 1), values{value}) << text;
-  expect_failure(fault::syntax,
+  expect_failure(error_kind::syntax,
                  "does not understand 'ld.global.u32 %v, x[%t': the index of an array is not a "
                  "constant",
                  {{"a.ptx", array + kernel_of("ld.global.u32 %v, x[%t];")}});
@@ -131,7 +132,7 @@ TEST_F(PtxConstant, DepthOfNestingIsLimited)
   EXPECT_EQ(operand(nested(50, "(", ")")), 1U);
   for (auto const& text : {nested(100'000, "(", ")"), nested(100'000, "-", ""),
                            nested(100'000, "1?1:", ""), nested(100'000, "(.u64)", "")})
-    expect_failure(fault::refused, "constant expressions nested deeper than 64",
+    expect_failure(error_kind::refused, "constant expressions nested deeper than 64",
                    "mov.u32 %v, " + text + ";");
 }
 

@@ -32,9 +32,9 @@ TEST_F(Ptx, VectorRegistersHaveElements)
                 "%r2, 4; or.b32 %v, %r1, %r2;",
                 1),
             values{0x12});
-  expect_failure(fault::syntax, "the register has no element '.z'",
+  expect_failure(error_kind::syntax, "the register has no element '.z'",
                  ".reg .v2 .b32 %w; mov.b32 %w.z, 5;");
-  expect_failure(fault::invalid, "the vectors have other lengths",
+  expect_failure(error_kind::invalid, "the vectors have other lengths",
                  "mov.v2.u32 {%r1, %r2}, {%r1, %r2, %r3};");
 }
 
@@ -59,7 +59,7 @@ TEST_F(Ptx, OperandsMayBeSumsOfARegisterAndAConstant)
   EXPECT_EQ(run("add.u32 %v, %t+1, %t+-1;", 3), (values{0, 2, 4}));
   EXPECT_EQ(run("mov.u32 %v, %t+1*2;", 2), (values{2, 3}));
   EXPECT_EQ(run("setp.eq.u32 %p1, %t+1, 2; selp.u32 %v, %t+5, 0, %p1;", 2), (values{0, 6}));
-  expect_failure(fault::refused, "a sum of a register and a constant in floating point",
+  expect_failure(error_kind::refused, "a sum of a register and a constant in floating point",
                  "add.f32 %f1, %f1+1, %f2;");
 }
 
@@ -148,10 +148,11 @@ TEST_F(Ptx, RefusesArgumentsOfUnknownSize)
     return "mov.u64 %rd4, k; P: .callprototype (.param .b32 _) _ (.param .b32 _); call " +
            arguments + ", P;";
   };
-  expect_failure(fault::refused, "a constant as an argument of unknown size",
+  expect_failure(error_kind::refused, "a constant as an argument of unknown size",
                  call("(%v), %rd4, (3)"));
-  expect_failure(fault::refused, "_ in a call by address", call("(_), %rd4, (%t)"));
-  expect_failure(fault::refused, "an argument that is neither a .param variable nor a register",
+  expect_failure(error_kind::refused, "_ in a call by address", call("(_), %rd4, (%t)"));
+  expect_failure(error_kind::refused,
+                 "an argument that is neither a .param variable nor a register",
                  call("(%v), %rd4, (k)"));
 }
 
@@ -164,7 +165,7 @@ TEST_F(Ptx, AliasesAreOtherNamesOfAFunction)
   EXPECT_EQ(run({{"a.ptx", library + call}}, 1), values{7});
   EXPECT_EQ(run({{"a.ptx", ".extern .func (.param .b32 r) g();\n" + call}, {"b.ptx", library}}, 1),
             values{7});
-  expect_failure(fault::unresolved,
+  expect_failure(error_kind::unresolved,
                  "g is an alias of h, which is no function that the module defines",
                  {{"a.ptx", ".visible .func g();\n.alias g, h;\n" + kernel_of("call g;")}});
 }
@@ -205,7 +206,7 @@ TEST_F(Ptx, InitialisersTakeBytesOfAddresses)
                       kernel_of("ld.global.u64 %rd4, [x]; ld.global.u32 %v, [%rd4];")}},
                 1),
             values{5});
-  expect_failure(fault::syntax, "the mask of a symbol is not a positive integer",
+  expect_failure(error_kind::syntax, "the mask of a symbol is not a positive integer",
                  {{"a.ptx", ".global .u32 y;\n.global .u8 x = 0(y);\n" + kernel_of("")}});
 }
 
@@ -223,11 +224,11 @@ TEST_F(Ptx, TextureReferencesAreRefusedWhereAKernelUsesThem)
       ".global .texref t;\n.global .surfref s;\n.global .samplerref q = {addr_mode_0 = wrap, "
       "filter_mode = nearest};\n");
   EXPECT_EQ(run({{"a.ptx", text + kernel_of("mov.u32 %v, 1;")}}, 1), values{1});
-  expect_failure(fault::refused,
+  expect_failure(error_kind::refused,
                  "does not execute 'mov.u64 %rd4, t': it does not support references to textures "
                  "and surfaces, as t is",
                  {{"a.ptx", text + kernel_of("mov.u64 %rd4, t;")}});
-  expect_failure(fault::refused, "the parameter t is a reference to a texture or surface",
+  expect_failure(error_kind::refused, "the parameter t is a reference to a texture or surface",
                  {{"a.ptx", ".visible .entry k(.param .texref t) { ret; }\n"}});
 }
 
@@ -267,7 +268,7 @@ TEST_F(Ptx, OnlyFunctionsThatAKernelReachesMustBeUnderstood)
   auto const broken =
       std::string(".visible .func g() { .reg .b32 %a; { mov.u32 %a, ?; }\n ret; }\n");
   EXPECT_EQ(run({{"a.ptx", broken + kernel_of("mov.u32 %v, 1;")}}, 1), values{1});
-  expect_failure(fault::syntax,
+  expect_failure(error_kind::syntax,
                  "a.ptx:4: in g: the reference device does not understand 'mov.u32 %a, ?': "
                  "expected an operand, found '?'",
                  {{"a.ptx", broken + kernel_of("call g;")}});

@@ -76,7 +76,7 @@ class Ptx : public testing::Test {
     try {
       run(sources, threads, budget);
       ADD_FAILURE() << "no failure; expected " << message;
-    } catch (failure const& failed) {
+    } catch (code_error const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(kind)) << failed.what();
       EXPECT_THAT(failed.what(), testing::HasSubstr(message));
     }

@@ -7,7 +7,7 @@ namespace fatlink::interpreter {
 TEST_F(Ptx, RefusesMasksAndSpacesOfUnknownForm)
 {
   auto const refuse = [&](char const* message, char const* body) {
-    expect_failure(fault::refused, message, body);
+    expect_failure(error_kind::refused, message, body);
   };
   refuse("neither .clamp nor .wrap", "bmsk.b32 %v, %t, 1;");
   refuse("neither .clamp nor .wrap", "vshl.u32.u32.u32 %v, %t, 1;");
@@ -23,7 +23,7 @@ TEST_F(Ptx, RefusesMasksAndSpacesOfUnknownForm)
 TEST_F(Ptx, RefusesVideoInstructionsOfUnknownForm)
 {
   auto const refuse = [&](char const* message, char const* body) {
-    expect_failure(fault::refused, message, body);
+    expect_failure(error_kind::refused, message, body);
   };
   refuse("its types are not 3 of .u32 and .s32", "vadd.u32.u32 %v, %t, 1;");
   refuse("its types are not 2 of .u32 and .s32", "vset.u32.b32.lt %v, %t, 1;");
@@ -39,7 +39,7 @@ TEST_F(Ptx, RefusesVideoInstructionsOfUnknownForm)
 TEST_F(Ptx, RejectsOperandsThatNoVideoInstructionHas)
 {
   auto const reject = [&](char const* message, char const* body) {
-    expect_failure(fault::invalid, message, body);
+    expect_failure(error_kind::invalid, message, body);
   };
   reject("the operand is negated", "vadd.u32.u32.u32 %v, -%t, 1;");
   reject("the operand is negated", "vadd2.u32.u32.u32 %v, -%t, 1, 1;");
@@ -56,7 +56,7 @@ TEST_F(Ptx, RejectsOperandsThatNoVideoInstructionHas)
 TEST_F(Ptx, RefusesConversionsOfUnknownForm)
 {
   auto const refuse = [&](char const* message, char const* body) {
-    expect_failure(fault::refused, message, body);
+    expect_failure(error_kind::refused, message, body);
   };
   refuse("its rounding is not .rn", "cvt.rz.satfinite.e4m3x2.f32 %h1, %f1, %f2;");
   refuse("it has no .satfinite", "cvt.rn.e4m3x2.f32 %h1, %f1, %f2;");

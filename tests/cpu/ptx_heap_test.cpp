@@ -60,7 +60,8 @@ TEST_F(Heap, ReturnsNullWhenItIsFull)
 
 TEST_F(Heap, FindsMemoryThatIsFreedTwice)
 {
-  expect_failure(fault::address, "frees memory that malloc did not return, or that is free already",
+  expect_failure(error_kind::address,
+                 "frees memory that malloc did not return, or that is free already",
                  {{"a.ptx", k_heap + kernel_of(allocate("8", "%rd5") + release("%rd5") +
                                                release("0") + release("%rd5"))}});
 }
@@ -76,9 +77,9 @@ TEST_F(Heap, FunctionsMayBeDeclaredTwice)
 
 TEST_F(Heap, CallsHaveTheTypesOfMallocAndFree)
 {
-  expect_failure(fault::prototype, "the arguments are not those of free",
+  expect_failure(error_kind::prototype, "the arguments are not those of free",
                  {{"a.ptx", k_heap + kernel_of("{ .param .b32 p; call free, (p); }")}});
-  expect_failure(fault::prototype, "the result is not that of malloc",
+  expect_failure(error_kind::prototype, "the result is not that of malloc",
                  {{"a.ptx", k_heap + kernel_of("{ .param .b32 r; .param .b64 n; call (r), malloc, "
                                                "(n); }")}});
 }

@@ -32,7 +32,7 @@ class Launches : public testing::Test {
     try {
       launch_block(text, block, shared);
       ADD_FAILURE() << "no failure; expected " << message;
-    } catch (failure const& failed) {
+    } catch (code_error const& failed) {
       EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(kind)) << failed.what();
       EXPECT_THAT(failed.what(), testing::HasSubstr(message));
     }
@@ -66,7 +66,7 @@ TEST_F(Launches, TakeAtMostTheThreadsThatTheKernelStates)
 {
   auto const bounded = kernel_with(".maxntid 128, 2, 1\n.minnctapersm 2");
   EXPECT_NO_THROW(launch_block(bounded, {256, 1, 1}));
-  expect_failure(fault::launch,
+  expect_failure(error_kind::launch,
                  "kernel k: the block has 257 threads; __launch_bounds__ (.maxntid) allows at "
                  "most 256",
                  bounded, {257, 1, 1});
@@ -76,7 +76,7 @@ TEST_F(Launches, TakeExactlyTheBlockThatTheKernelRequires)
 {
   auto const required = kernel_with(".reqntid 16, 4");
   EXPECT_NO_THROW(launch_block(required, {16, 4, 1}));
-  expect_failure(fault::launch,
+  expect_failure(error_kind::launch,
                  "kernel k: the block is 64 x 1 x 1 threads; .reqntid requires 16 x 4 x 1",
                  required, {64, 1, 1});
 }
@@ -84,7 +84,7 @@ TEST_F(Launches, TakeExactlyTheBlockThatTheKernelRequires)
 TEST_F(Launches, OfClustersHaveGridsOfWholeClusters)
 {
   EXPECT_NO_THROW(launch_block(kernel_with(".explicitcluster\n.reqnctapercluster 1, 1, 1"), {}));
-  expect_failure(fault::launch,
+  expect_failure(error_kind::launch,
                  "kernel k: the grid of 1 x 1 x 1 blocks is not a multiple of its clusters, 2 x 1 "
                  "x 1 blocks (.reqnctapercluster, __cluster_dims__)",
                  kernel_with(".explicitcluster\n.reqnctapercluster 2, 1, 1"));
@@ -92,7 +92,7 @@ TEST_F(Launches, OfClustersHaveGridsOfWholeClusters)
 
 TEST_F(Launches, OfClustersOfMoreThanEightBlocksAreRefused)
 {
-  expect_failure(fault::launch,
+  expect_failure(error_kind::launch,
                  "kernel k: its clusters have 3 x 3 x 1 blocks (.reqnctapercluster, "
                  "__cluster_dims__); the most are 8",
                  kernel_with(".explicitcluster\n.reqnctapercluster 3, 3, 1"));
@@ -106,7 +106,7 @@ TEST_F(Launches, OfMoreThreadsThanTheRaceCheckNamesAreRefusedWithIt)
   try {
     launch(program, program.find("k"), options, {});
     ADD_FAILURE() << "no failure";
-  } catch (failure const& failed) {
+  } catch (code_error const& failed) {
     EXPECT_STREQ(failed.what(),
                  "kernel k: more threads than the race check can name: at most 68719476735");
   }
@@ -119,8 +119,8 @@ TEST_F(Launches, CountStaticSharedMemoryAsDynamic)
                                    "{ .reg .b32 %r; mov.u32 %r, a; ret; }\n");
   constexpr std::uint32_t k_static = 40064;  // rounded up to 128
   EXPECT_NO_THROW(launch_block(text, {}, k_max_dynamic_shared - k_static));
-  expect_failure(fault::launch, "bytes of dynamic shared memory are more than 192384", text, {},
-                 k_max_dynamic_shared - k_static + 1);
+  expect_failure(error_kind::launch, "bytes of dynamic shared memory are more than 192384", text,
+                 {}, k_max_dynamic_shared - k_static + 1);
 }
 
 TEST_F(Launches, HaveAtMost48KiBOfStaticSharedMemory)
@@ -130,7 +130,7 @@ TEST_F(Launches, HaveAtMost48KiBOfStaticSharedMemory)
            "]; ret; }\n.visible .entry k()\n{ .reg .b32 %r; mov.u32 %r, a; call f; ret; }\n";
   };
   EXPECT_NO_THROW(launch_block(text("9152"), {}));
-  expect_failure(fault::invalid,
+  expect_failure(error_kind::invalid,
                  "a kernel has more than 48 KiB of static shared memory; use dynamic shared memory",
                  text("9153"));
 }
@@ -156,7 +156,7 @@ TEST_F(Launches, HaveAtMost64KiBOfConstants)
            "];\n.visible .entry k() { ret; }\n";
   };
   EXPECT_NO_THROW(launch_block(text("536"), {}));
-  expect_failure(fault::invalid,
+  expect_failure(error_kind::invalid,
                  "a.ptx:5: b: the .const variables of a module have more than 64 KiB", text("537"));
 }
 

@@ -46,12 +46,13 @@ TEST_F(Ptx, StrongDefinitionsBeatWeakOnes)
 TEST_F(Ptx, UndefinedDuplicateAndWrongPrototypesAreErrors)
 {
   source const library{"a.ptx", caller(k_declaration)};
-  expect_failure(fault::unresolved, "f is used by a.ptx and defined by no input", {library});
+  expect_failure(error_kind::unresolved, "f is used by a.ptx and defined by no input", {library});
   expect_failure(
-      fault::duplicate, "f is defined twice: by b.ptx and by c.ptx",
+      error_kind::duplicate, "f is defined twice: by b.ptx and by c.ptx",
       {library, {"b.ptx", definition(".visible", 1)}, {"c.ptx", definition(".visible", 2)}});
   expect_failure(
-      fault::prototype, "a.ptx declares (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
+      error_kind::prototype,
+      "a.ptx declares (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
       {library, {"b.ptx", ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n"}});
 }
 
@@ -59,10 +60,11 @@ TEST_F(Ptx, WeakAndStrongDefinitionsOfOtherTypesDoNotLink)
 {
   std::string const weak = definition(".weak", 1);
   std::string const wide = ".visible .func (.param .b64 r) f (.param .b64 x) { ret; }\n";
-  expect_failure(fault::prototype,
+  expect_failure(error_kind::prototype,
                  "a.ptx defines (4 bytes) f(4 bytes), b.ptx defines (8 bytes) f(8 bytes)",
                  {{"a.ptx", caller(weak.c_str())}, {"b.ptx", wide}});
-  expect_failure(fault::prototype, "b.ptx defines (4 bytes) f(4 bytes), c.ptx defines (8 bytes)",
+  expect_failure(error_kind::prototype,
+                 "b.ptx defines (4 bytes) f(4 bytes), c.ptx defines (8 bytes)",
                  {{"a.ptx", kernel_of("mov.u32 %v, 1;")}, {"b.ptx", weak}, {"c.ptx", wide}});
 }
 
@@ -103,10 +105,10 @@ TEST_F(Ptx, VariadicFunctionsAreCalledByAddress)
 
 TEST_F(Ptx, VariadicFunctionsStillNeedTheirNamedArguments)
 {
-  expect_failure(fault::prototype, "the arguments are not those of sum",
+  expect_failure(error_kind::prototype, "the arguments are not those of sum",
                  {{"a.ptx", k_sum + kernel_of("{ .param .b64 n; .param .align 8 .b8 all[8]; .param "
                                               ".b32 r; call (r), sum, (n, all); }")}});
-  expect_failure(fault::prototype,
+  expect_failure(error_kind::prototype,
                  "a.ptx declares (4 bytes) sum(4 bytes), b.ptx defines (4 bytes) sum(4 bytes, ...)",
                  {{"a.ptx", ".extern .func (.param .b32 r) sum(.param .b32 n);\n" + kernel_of("")},
                   {"b.ptx", k_sum}});

@@ -8,7 +8,7 @@ class PtxModifiers : public Ptx {
  protected:
   void refuse(std::string const& message, std::string const& body)
   {
-    expect_failure(fault::refused, message, body + " mov.u32 %v, 0;");
+    expect_failure(error_kind::refused, message, body + " mov.u32 %v, 0;");
   }
 };
 
@@ -62,7 +62,7 @@ TEST_F(PtxModifiers, ProductsOfMatricesHaveTheTypesOfTheirShape)
 
 TEST_F(PtxModifiers, ProductsOfSmallElementsHaveOneLayout)
 {
-  expect_failure(fault::invalid, "the layout is not .row.col",
+  expect_failure(error_kind::invalid, "the layout is not .row.col",
                  "wmma.mma.sync.aligned.row.row.m8n8k32.s32.s4.s4.s32 {%r1,%r1}, {%r1}, {%r1}, "
                  "{%r1,%r1};");
 }
@@ -167,7 +167,7 @@ class PtxWholeWarp : public Ptx {
   void expect_partial(std::string const& body)
   {
     expect_failure(
-        fault::deadlock,
+        error_kind::deadlock,
         "needs 32 threads, and the warp has 4: the others have ended, or the block's size "
         "is not a multiple of 32",
         ".shared .align 16 .b8 data[512]; mov.u32 %r1, data; " + body + " mov.u32 %v, 0;");
@@ -209,8 +209,8 @@ TEST_F(Ptx, LoadsMatricesFromSharedMemoryOnly)
   try {
     run("ld.param.u64 %rd1, [out]; ldmatrix.sync.aligned.m8n8.x1.b16 {%v}, [%rd1];", 32);
     ADD_FAILURE() << "no failure";
-  } catch (failure const& failed) {
-    EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::address));
+  } catch (code_error const& failed) {
+    EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(error_kind::address));
     EXPECT_THAT(failed.what(), testing::HasSubstr("of shared memory"));
   }
 }

@@ -10,7 +10,7 @@ TEST_F(Ptx, BranchesByTable)
                 "$a: mov.u32 %v, 10; bra $end;\n$b: mov.u32 %v, 20; bra.uni $end;\n"
                 "$c: mov.u32 %v, 30;\n$end:"),
             (values{10, 20, 30, 10}));
-  expect_failure(fault::address, "branches to entry 1 of a table of 1",
+  expect_failure(error_kind::address, "branches to entry 1 of a table of 1",
                  "targets: .branchtargets $a;\nbrx.idx %t, targets;\n$a: mov.u32 %v, 1;");
 }
 
@@ -82,7 +82,7 @@ TEST_F(Ptx, ShufflesAndVotesWithoutSync)
   EXPECT_EQ(of("@%p1 vote.all.pred %p2, %p1; @%p1 selp.u32 %v, 1, 2, %p2;"), (values{1, 1, 1, 77}));
   EXPECT_EQ(of("vote.uni.pred %p2, !%p1; selp.u32 %v, 1, 2, %p2;"), values(4, 2));
   for (auto const* text : {"shfl.idx.b32 %v, %t, 1, 31;", "vote.any.pred %p2, %p1;"})
-    expect_failure(fault::invalid, "it has no .sync, which PTX 6.4 and newer need", text);
+    expect_failure(error_kind::invalid, "it has no .sync, which PTX 6.4 and newer need", text);
 }
 
 TEST_F(Ptx, DivisionByZeroGivesAllOnes)
@@ -185,7 +185,7 @@ TEST_F(Ptx, TheFourthElementOfASpecialRegisterIsZero)
                            "%cluster_ctaid", "%cluster_nctaid"})
     body += std::string("mov.u32 %r1, ") + name + ".w; or.b32 %v, %v, %r1;";
   EXPECT_EQ(run(body), values(4, 0));
-  expect_failure(fault::refused, "laneid.w", "mov.u32 %v, %laneid.w;");
+  expect_failure(error_kind::refused, "laneid.w", "mov.u32 %v, %laneid.w;");
 }
 
 TEST_F(Ptx, FunctionsThatNothingCallsNeedNoDefinition)
@@ -193,14 +193,14 @@ TEST_F(Ptx, FunctionsThatNothingCallsNeedNoDefinition)
   EXPECT_EQ(
       run({{"a.ptx", ".extern .func other(.param .b32 x);\n" + kernel_of("mov.u32 %v, 3;")}}, 2),
       values(2, 3));
-  expect_failure(fault::unresolved, "cnpGetLastError is used by a.ptx and defined by no input",
+  expect_failure(error_kind::unresolved, "cnpGetLastError is used by a.ptx and defined by no input",
                  {{"a.ptx", ".extern .func cnpGetLastError();\n" +
                                 kernel_of("mov.u32 %v, 3; call cnpGetLastError;")}});
 }
 
 TEST_F(Ptx, ConstantMemoryIsNotWritten)
 {
-  expect_failure(fault::address, "in constant memory (fixed)",
+  expect_failure(error_kind::address, "in constant memory (fixed)",
                  {{"a.ptx", ".const .u32 fixed = 1;\n" +
                                 kernel_of("mov.u64 %rd5, fixed; st.u32 [%rd5], 2;")}});
 }
@@ -212,11 +212,12 @@ TEST_F(Ptx, CommentsEndAtTheirOwnDelimiter)
 
 TEST_F(Ptx, EndlessAndDeadlockedThreadsAreStopped)
 {
-  expect_failure(fault::endless, "is still running after 5000 instructions",
+  expect_failure(error_kind::endless, "is still running after 5000 instructions",
                  {{"a.ptx", kernel_of("$l: bra $l;")}}, 5000);
-  expect_failure(fault::deadlock, "waits at a barrier that other threads of the block never reach",
+  expect_failure(error_kind::deadlock,
+                 "waits at a barrier that other threads of the block never reach",
                  "setp.eq.u32 %p1, %t, 0; @%p1 bar.sync 0, 64; mov.u32 %v, 1;");
-  expect_failure(fault::deadlock, "waits for lanes of its mask that never reach",
+  expect_failure(error_kind::deadlock, "waits for lanes of its mask that never reach",
                  "setp.lt.u32 %p1, %t, 2; mov.u32 %v, 1; @%p1 bar.warp.sync 0xF; "
                  "@!%p1 bar.sync 0, 64;");
 }
@@ -224,7 +225,7 @@ TEST_F(Ptx, EndlessAndDeadlockedThreadsAreStopped)
 TEST_F(Ptx, RecursionWithoutEndIsStopped)
 {
   expect_failure(
-      fault::address, "calls too deep",
+      error_kind::address, "calls too deep",
       {{"a.ptx", ".visible .func g() { call g; ret; }\n" + kernel_of("call g; mov.u32 %v, 1;")}});
 }
 

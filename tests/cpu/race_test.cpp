@@ -53,8 +53,9 @@ class RaceCheck : public testing::Test {
     try {
       run(body, blocks, threads);
       ADD_FAILURE() << "no race is reported";
-    } catch (failure const& failed) {
-      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(fault::race)) << failed.what();
+    } catch (code_error const& failed) {
+      EXPECT_EQ(static_cast<int>(failed.kind()), static_cast<int>(error_kind::race))
+          << failed.what();
       EXPECT_THAT(failed.what(), testing::HasSubstr(message));
     }
   }

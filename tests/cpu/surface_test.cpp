@@ -129,13 +129,13 @@ TEST_F(Textures, AttributesOfSurfacesAreQueried)
 
 TEST_F(Textures, TrapFailsOutOfBounds)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "kernel k, block (0,0,0) thread (2,0,0): suld.b.2d.b32.trap {%v}, [%rd4, {0, %t}] "
                  "(a.ptx:9): 4 bytes at byte 0 of row 2 are not in an image of 2 x 2 texels",
                  surface(k_plane, k_texels) + "suld.b.2d.b32.trap {%v}, [%rd4, {0, %t}];");
-  expect_failure(fault::address, "4 bytes at byte -4 are not in an image of 4 texels",
+  expect_failure(error_kind::address, "4 bytes at byte -4 are not in an image of 4 texels",
                  surface(k_line4, k_texels) + "sust.b.1d.b32.trap [%rd4, {-4}], {%t};");
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "of row 0 of layer 2 are not in an image of 2 x 1 texels in 2 layers",
                  surface({.texels = k_u32, .width = 2, .height = 1, .layers = 2}, k_texels) +
                      "suld.b.a2d.b32.trap {%v}, [%rd4, {2, 0, 0, 0}];");
@@ -143,13 +143,13 @@ TEST_F(Textures, TrapFailsOutOfBounds)
 
 TEST_F(Textures, AccessesToSurfacesAreAligned)
 {
-  expect_failure(fault::address, "not aligned to its size",
+  expect_failure(error_kind::address, "not aligned to its size",
                  surface(k_line4, k_texels) + "suld.b.1d.b32.trap {%v}, [%rd4, {2}];");
 }
 
 TEST_F(Textures, ATextureIsNoSurface)
 {
-  expect_failure(fault::address, "is a texture, not a surface",
+  expect_failure(error_kind::address, "is a texture, not a surface",
                  texture(k_line4, k_texels) + "suld.b.1d.b32.trap {%v}, [%rd4, {0}];");
 }
 
@@ -157,7 +157,7 @@ TEST_F(Textures, SurfacesNeedAnArrayThatAllowsThem)
 {
   auto const handle = memory_->textures().add_surface(make_image(k_line4, k_texels));
   auto const body = load(handle) + "sust.b.1d.b32.trap [%rd4, {0}], {%t};";
-  expect_failure(fault::address, "the array was made without access as a surface", body);
+  expect_failure(error_kind::address, "the array was made without access as a surface", body);
   EXPECT_EQ(hint_of(body), "set array_shape::allows_surface when the array is made");
 }
 
@@ -166,9 +166,9 @@ TEST_F(Textures, FormattedStoresThatPtxLeavesOpenFail)
   auto const handle = surface({.texels = {2, 8, texel_kind::unsigned_integer}, .width = 2},
                               std::vector<std::uint8_t>(4));
   auto const body = handle + "sust.p.1d.b32.trap [%rd4, {1}], {%t};";
-  expect_failure(fault::address, "the surface has 2 channels, and 1 are written", body);
+  expect_failure(error_kind::address, "the surface has 2 channels, and 1 are written", body);
   EXPECT_EQ(hint_of(body), "pass a surface with that many channels, or fix the device code");
-  expect_failure(fault::address, "the value 256 does not fit in 8 bits",
+  expect_failure(error_kind::address, "the value 256 does not fit in 8 bits",
                  handle + "sust.p.1d.v2.b32.trap [%rd4, {1}], {%t, 256};");
 }
 
@@ -176,7 +176,7 @@ TEST_F(Textures, FormattedReductionsNeedIntegersOf32Bits)
 {
   auto const body = surface({.texels = k_f32, .width = 1}, std::vector{1.0F}) +
                     "sured.p.add.1d.b32.trap [%rd4, {0}], %t;";
-  expect_failure(fault::address, "the surface's texels are not integers of 32 bits", body);
+  expect_failure(error_kind::address, "the surface's texels are not integers of 32 bits", body);
   EXPECT_EQ(hint_of(body),
             "pass a surface of u32 or s32 with one channel, or use sured.b in the device code");
 }
@@ -193,7 +193,7 @@ TEST_F(Textures, RefusalsOfSurfacesStateTheirReason)
            {"sured.p.min.1d.b64.trap [%rd4, {%r1}], %rd5;", "samples that are not of 32 bits"},
            {"suq.memory_layout.b32 %v, [%rd4];",
             "PTX does not define .memory_layout of an object"}})
-    expect_failure(fault::refused, reason, text);
+    expect_failure(error_kind::refused, reason, text);
 }
 
 TEST_F(Textures, CacheOperatorsAreThoseOfLoadsAndOfStores)
@@ -210,7 +210,7 @@ TEST_F(Textures, CacheOperatorsAreThoseOfLoadsAndOfStores)
        {"suld.b.1d.wb.b32.trap {%v}, [%rd4, {0}];", "suld.b.1d.wt.b32.trap {%v}, [%rd4, {0}];",
         "sust.b.1d.ca.b32.trap [%rd4, {4}], {1};", "sust.p.1d.cv.b32.trap [%rd4, {4}], {1};",
         "sured.b.add.1d.cg.u32.trap [%rd4, {4}], 1;"})
-    expect_failure(fault::refused, "unknown modifier ." + text.substr(text.find("1d.") + 3, 2),
+    expect_failure(error_kind::refused, "unknown modifier ." + text.substr(text.find("1d.") + 3, 2),
                    text);
 }
 
@@ -220,7 +220,7 @@ TEST_F(Textures, ReductionsHaveTheTypesThatPtxDefines)
        {"b.add.1d.b32", "b.add.1d.s64", "b.add.1d.b64", "b.min.1d.b32", "b.max.1d.b64",
         "b.and.1d.u32", "b.or.1d.b64", "b.add.1d.u16", "b.add.1d.f32", "p.add.1d.u32",
         "p.min.1d.s32", "p.add.1d.b64", "p.or.1d.b64"})
-    expect_failure(fault::invalid, "the operation does not have this type",
+    expect_failure(error_kind::invalid, "the operation does not have this type",
                    "sured." + form + ".trap [%rd4, {%r1}], %r1;");
 }
 
@@ -238,7 +238,7 @@ TEST_F(Textures, TheKindOfAnAccessFollowsTheName)
 {
   for (auto const* const text :
        {"suld.1d.b.b32.trap {%v}, [%rd4, {%r1}];", "sured.add.b.1d.u32.trap [%rd4, {%r1}], %r1;"})
-    expect_failure(fault::refused, "neither .b nor .p", text);
+    expect_failure(error_kind::refused, "neither .b nor .p", text);
 }
 
 TEST_F(Textures, WrongOperandsOfSurfacesAreInvalid)
@@ -262,7 +262,7 @@ TEST_F(Textures, WrongOperandsOfSurfacesAreInvalid)
            {"suld.b.1d.v2.b32.trap {%v}, [%rd4, {%r1}];", "the vector has another length"},
            {"sust.p.1d.v2.b32.trap [%rd4, {%r1}], {%v};", "the vector has another length"},
            {"sured.b.add.a1d.u32.trap [%rd4, {%r1, %r1}], %r1;", "reductions of layered surfaces"}})
-    expect_failure(fault::invalid, reason, text);
+    expect_failure(error_kind::invalid, reason, text);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ std::vector<float> const k_six{1, 2, 3, 4, 5, 6};
 
 TEST_F(Textures, ANullHandleIsNamed)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "kernel k, block (0,0,0) thread (0,0,0): tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, "
                  "[%rd4, {0f3F000000}] (a.ptx:9): 0x0 is not a texture: the handle is null",
                  load(0) + k_read);
@@ -27,25 +27,26 @@ TEST_F(Textures, AHandleOfADestroyedTextureIsNamed)
 {
   auto const body = texture(k_line3, k_three) + k_read;
   memory_->textures().remove(memory_->textures().snapshot()->objects.front().handle);
-  expect_failure(fault::address, "is not a texture: the object of the handle was destroyed", body);
+  expect_failure(error_kind::address, "is not a texture: the object of the handle was destroyed",
+                 body);
 }
 
 TEST_F(Textures, AnAddressIsNoHandle)
 {
   for (auto const address : {k_allocations, k_shared_window, k_local_window, k_parameter_window})
-    expect_failure(fault::address, "is not a texture: the handle is an address",
+    expect_failure(error_kind::address, "is not a texture: the handle is an address",
                    load(address) + k_read);
 }
 
 TEST_F(Textures, ANumberIsNoHandle)
 {
-  expect_failure(fault::address, "0x7b is not a texture: the handle is not of this device",
+  expect_failure(error_kind::address, "0x7b is not a texture: the handle is not of this device",
                  load(123) + k_read);
   for (auto const handle : {k_object_window, k_object_window + k_object_stride})
-    expect_failure(fault::address, "is not a texture: the handle is not of this device",
+    expect_failure(error_kind::address, "is not a texture: the handle is not of this device",
                    load(handle) + k_read);
   auto const handle = memory_->textures().add_surface(make_image(k_line3, k_three));
-  expect_failure(fault::address, "is not a texture: the handle is not of this device",
+  expect_failure(error_kind::address, "is not a texture: the handle is not of this device",
                  load(handle + 1) + k_read);
 }
 
@@ -100,36 +101,38 @@ TEST_F(Textures, FaultsOfTheDeviceCodeHaveNoHintOfTheirOwn)
 
 TEST_F(Textures, AHandleIsNoAddress)
 {
-  expect_failure(fault::address, "the handle of a texture or surface",
+  expect_failure(error_kind::address, "the handle of a texture or surface",
                  texture(k_line3, k_three) + "ld.global.u32 %v, [%rd4];");
 }
 
 TEST_F(Textures, ASurfaceIsNoTexture)
 {
-  expect_failure(fault::address, "is a surface, not a texture", surface(k_line3, k_three) + k_read);
+  expect_failure(error_kind::address, "is a surface, not a texture",
+                 surface(k_line3, k_three) + k_read);
 }
 
 TEST_F(Textures, TheMemoryOfATextureMustBeAllocated)
 {
   auto const body = texture(k_line3, k_three) + k_read;
   memory_->release(memory_->textures().snapshot()->objects.front().image.address);
-  expect_failure(fault::address, "the memory of the texture was released", body);
+  expect_failure(error_kind::address, "the memory of the texture was released", body);
 }
 
 TEST_F(Textures, TheGeometryMustBeThatOfTheTexture)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "the instruction is for a 1d texture, and the handle is that of a 2d one",
                  texture(k_plane3, k_six) + k_read);
 }
 
 TEST_F(Textures, TheTypeMustBeThatOfTheTexture)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "the instruction reads floating-point numbers, and the texture has integers",
                  texture({.texels = k_u32, .width = 1}, std::vector{1U}) + k_read);
   expect_failure(
-      fault::address, "the instruction reads integers, and the texture has floating-point numbers",
+      error_kind::address,
+      "the instruction reads integers, and the texture has floating-point numbers",
       texture(k_line3, k_three) + "tex.1d.v4.u32.f32 {%r1, %r2, %r3, %v}, [%rd4, {0f00000000}];");
 }
 
@@ -137,13 +140,14 @@ TEST_F(Textures, LinearMemoryHasIntegerCoordinates)
 {
   auto layout = k_line3;
   layout.is_linear = true;
-  expect_failure(fault::address, "a texture of linear memory has integer coordinates (tex1Dfetch)",
+  expect_failure(error_kind::address,
+                 "a texture of linear memory has integer coordinates (tex1Dfetch)",
                  texture(layout, k_three) + k_read);
 }
 
 TEST_F(Textures, AnIndexOutsideOfAnArrayIsNamed)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "thread (3,0,0): tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd4, {%t, 1}] "
                  "(a.ptx:9): the texel (3, 1) is not in an image of 3 x 2 texels",
                  texture(k_plane3, k_six) + k_fetch_2d);
@@ -152,7 +156,7 @@ TEST_F(Textures, AnIndexOutsideOfAnArrayIsNamed)
 TEST_F(Textures, ALayerThatDoesNotExistIsNamed)
 {
   image_layout const layout{.texels = k_f32, .width = 1, .layers = 3};
-  expect_failure(fault::address, "layer 3 is not in an image of 1 texels in 3 layers",
+  expect_failure(error_kind::address, "layer 3 is not in an image of 1 texels in 3 layers",
                  texture(layout, k_three) +
                      "tex.a1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%t, 0f00000000}];");
 }
@@ -160,7 +164,8 @@ TEST_F(Textures, ALayerThatDoesNotExistIsNamed)
 TEST_F(Textures, GathersNeedAnArrayThatAllowsThem)
 {
   auto const body = texture(k_plane3, k_six) + k_gather;
-  expect_failure(fault::address, "the array was made without access by tld4 (tex2Dgather)", body);
+  expect_failure(error_kind::address, "the array was made without access by tld4 (tex2Dgather)",
+                 body);
   EXPECT_EQ(hint_of(body), "set array_shape::allows_gather when the array is made");
 }
 
@@ -169,7 +174,7 @@ TEST_F(Textures, GathersFromRowsOfLinearMemoryAreNotDefined)
   auto layout = k_plane3;
   layout.is_pitched = true;
   auto const body = texture(layout, k_six) + k_gather;
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "CUDA does not define gathers (tld4, tex2Dgather) from rows of linear memory",
                  body);
   EXPECT_EQ(hint_of(body),
@@ -178,20 +183,20 @@ TEST_F(Textures, GathersFromRowsOfLinearMemoryAreNotDefined)
 
 TEST_F(Textures, OffsetsHaveFourBits)
 {
-  expect_failure(fault::address, "the offset 8 is not in -8 to 7",
+  expect_failure(error_kind::address, "the offset 8 is not in -8 to 7",
                  texture(k_line3, k_three) +
                      "tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {0f00000000}], {8};");
 }
 
 TEST_F(Textures, ADimensionThatATextureDoesNotHaveIsNamed)
 {
-  expect_failure(fault::address, "the object does not have this dimension",
+  expect_failure(error_kind::address, "the object does not have this dimension",
                  texture(k_line3, k_three) + "txq.height.b32 %v, [%rd4];");
 }
 
 TEST_F(Textures, ALevelThatATextureDoesNotHaveIsNamed)
 {
-  expect_failure(fault::address,
+  expect_failure(error_kind::address,
                  "thread (1,0,0): txq.level.width.b32 %v, [%rd4], %t (a.ptx:9): there is no level "
                  "1: textures have level 0 only",
                  texture(k_line3, k_three) + "txq.level.width.b32 %v, [%rd4], %t;");
@@ -200,7 +205,7 @@ TEST_F(Textures, ALevelThatATextureDoesNotHaveIsNamed)
 TEST_F(Textures, TheSizeOfAnArrayOfCubesIsNotDefined)
 {
   image_layout const layout{.texels = k_f32, .width = 1, .height = 1, .is_cube = true};
-  expect_failure(fault::address, "PTX does not define the size of an array of cubes",
+  expect_failure(error_kind::address, "PTX does not define the size of an array of cubes",
                  texture(layout, k_six) + "txq.array_size.b32 %v, [%rd4];");
 }
 
@@ -245,7 +250,7 @@ TEST_F(Textures, RefusalsStateTheirReason)
            {"txq.width.b32 %v, %rd4;", "no object"},
            {"istypep.texref %p1, %rd4;",
             "it does not support references to textures and surfaces"}})
-    expect_failure(fault::refused, reason, text);
+    expect_failure(error_kind::refused, reason, text);
 }
 
 TEST_F(Textures, WrongOperandsAreInvalid)
@@ -289,7 +294,7 @@ TEST_F(Textures, WrongOperandsAreInvalid)
            {"tex.1d.v4.f32.f32 {_, _, _, _}, [%rd4, {%f5}];", "the result is discarded"},
            {"tld4.r.3d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd4, {%f5, %f5, %f5, %f5}];",
             "four texels of a line or a volume"}})
-    expect_failure(fault::invalid, reason, text);
+    expect_failure(error_kind::invalid, reason, text);
 }
 
 }  // namespace

@@ -125,7 +125,7 @@ class Textures : public Ptx {
     try {
       run(body, 1);
       return "no failure";
-    } catch (failure const& failed) {
+    } catch (code_error const& failed) {
       return failed.hint();
     }
   }

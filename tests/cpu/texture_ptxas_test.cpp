@@ -24,7 +24,7 @@ class PtxasTextures : public conformance::Ptxas {
       program program(std::make_shared<memory>(), std::vector<module_text>{{text, "a.ptx"}});
       (void)program.find("k");
       return true;
-    } catch (failure const&) {
+    } catch (code_error const&) {
       return false;
     }
   }

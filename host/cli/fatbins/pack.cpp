@@ -45,7 +45,7 @@ struct readable_entry {
   fatbin const* module;
   fatbin_entry const* entry;
 
-  [[nodiscard]] preflight_input describe() const
+  [[nodiscard]] preflight_input preflight_input_of() const
   {
     return {.file = module,
             .interface = module->interface(*entry),
@@ -157,7 +157,7 @@ std::optional<difference> compare_variables(detail::symbol_group const& group,
 /// The first difference between two entries.
 std::optional<difference> compare(readable_entry const& a, readable_entry const& b)
 {
-  preflight_inputs const pair{a.describe(), b.describe()};
+  preflight_inputs const pair{a.as_preflight_input(), b.as_preflight_input()};
   detail::symbol_index const symbols(pair);
   for (auto const& group : symbols.groups()) {
     if (auto result = compare(find_of(group.functions, pair[0]), find_of(group.functions, pair[1])))
@@ -239,7 +239,7 @@ struct statement {
   [[nodiscard]] bool has_contract() const { return !ident.contract.empty(); }
 };
 
-[[noreturn]] void refuse(fatbin const& module, char const* cause, char const* hint)
+[[noreturn]] void fail_module(fatbin const& module, char const* cause, char const* hint)
 {
   throw file_error(stage::fatbin,
                    {.message = fmt::format("{}: {}: it cannot be packed", module.name(), cause),
@@ -253,10 +253,11 @@ statement read_ident(fatbin const& module, std::string const& text)
   if (text.empty()) return {&module, {}, {{"fatlink", k_ident_format}}};
   auto ident = parse_ident(text);
   if (!ident)
-    refuse(module, "has an ident that is not of fatlink",
-           "build it again without -ident, or with fatlink_add_fatbin");
+    fail_module(module, "has an ident that is not of fatlink",
+                "build it again without -ident, or with fatlink_add_fatbin");
   if (ident->format != k_ident_format)
-    refuse(module, "has an ident of a newer fatlink", "install a newer package fatlink-runtime");
+    fail_module(module, "has an ident of a newer fatlink",
+                "install a newer package fatlink-runtime");
   auto members = nlohmann::json::parse(*detail::decode_base64(text));
   for (auto const* name : {"entries", "check", k_opaque}) members.erase(name);
   return {&module, std::move(*ident), std::move(members)};

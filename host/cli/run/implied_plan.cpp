@@ -102,8 +102,8 @@ std::string hint_for(std::string_view file, std::vector<kernel_entry> const& ker
   return fmt::format("pass {}", fmt::join(options, " or "));
 }
 
-[[noreturn]] void refuse(std::string_view file, std::vector<kernel_entry> const& kernels,
-                         std::string const& message)
+[[noreturn]] void fail_kernel(std::string_view file, std::vector<kernel_entry> const& kernels,
+                              std::string const& message)
 {
   throw usage_error({.message = message,
                      .input = std::string(file),
@@ -121,9 +121,10 @@ std::string default_name(std::span<fatbin const> library)
     return k_default_kernel;
   if (kernels.size() == 1) return kernels.front().function->name;
   auto const file = detail::parse_module_name(kernels.front().file->name()).file;
-  refuse(file, kernels,
-         fmt::format("{} has {} kernels, none of them {}: name the kernel to execute with --kernel",
-                     file, kernels.size(), k_default_kernel));
+  fail_kernel(
+      file, kernels,
+      fmt::format("{} has {} kernels, none of them {}: name the kernel to execute with --kernel",
+                  file, kernels.size(), k_default_kernel));
 }
 
 extent block_of(ptx_function const& kernel)
@@ -148,10 +149,10 @@ ptx_function const* find_kernel(std::span<fatbin const> modules, std::string con
     for (auto const& [file, function] : kernels_of(module)) {
       if (function->name != name) continue;
       if (!fits(*function))
-        refuse(file->name(), kernels_of(*file),
-               fmt::format("kernel {} of {} cannot be executed: fatlink passes {}, three "
-                           "parameters of 8 bytes",
-                           signature_of(*function), file->name(), k_parameters));
+        fail_kernel(file->name(), kernels_of(*file),
+                    fmt::format("kernel {} of {} cannot be executed: fatlink passes {}, three "
+                                "parameters of 8 bytes",
+                                signature_of(*function), file->name(), k_parameters));
       return function;
     }
   return nullptr;

@@ -48,12 +48,12 @@ class operand_walk {
       for (auto const& operand : node.operands) visit(operand);
       return;
     }
-    if (node.kind != operation::argument) refuse(reason_of(node.kind));
+    if (node.kind != operation::argument) fail_division(reason_of(node.kind));
     auto const* const argument = plan_.find(node.name);
     if (argument->role == argument_role::input) arrays_.insert(node.name);
     if (argument->role == argument_role::size) sizes_.insert(node.name);
   }
-  [[noreturn]] void refuse(std::string const& reason) const
+  [[noreturn]] void fail_division(std::string const& reason) const
   {
     throw not_divisible(
         fmt::format("{} = {} {}", result_.output, to_string(result_.value), reason));
@@ -103,15 +103,16 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
   else
     walk.visit(place->value);
   if (is_count && !(output.type && detail::is_integer(*output.type)))
-    walk.refuse(fmt::format("counts into {}, whose elements are not integers", output.name));
-  if (!output.length.empty()) walk.refuse("has a length that the launches determine");
-  if (walk.arrays().empty()) walk.refuse("is made of no array");
+    walk.fail_division(fmt::format("counts into {}, whose elements are not integers", output.name));
+  if (!output.length.empty()) walk.fail_division("has a length that the launches determine");
+  if (walk.arrays().empty()) walk.fail_division("is made of no array");
   auto const size = plan.find(*walk.arrays().begin())->shape.front();
   if (split.size.empty()) split.size = size;
   for (auto const& name : walk.arrays())
     if (!is_divisible(plan, *plan.find(name), split.size))
-      walk.refuse(fmt::format("takes {}, whose slowest extent is not {}", name, split.size));
-  if (walk.sizes().contains(split.size)) walk.refuse(fmt::format("depends on {}", split.size));
+      walk.fail_division(fmt::format("takes {}, whose slowest extent is not {}", name, split.size));
+  if (walk.sizes().contains(split.size))
+    walk.fail_division(fmt::format("depends on {}", split.size));
   split.divided.insert(walk.arrays().begin(), walk.arrays().end());
   (is_count ? split.added : split.divided).insert(output.name);
 }

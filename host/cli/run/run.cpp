@@ -434,7 +434,7 @@ int run(run_arguments const& given, compile_report& compiles)
   check_comparison(arguments, choice);
   auto const report = plan_run(job, arguments, choice, compiles).run();
   if (arguments.json)
-    print_json("fatlink.run/2", to_json(report));
+    print_json("fatlink.run/2", report_json(report));
   else
     print_text(report);
   std::fflush(stdout);  // closing the devices takes time

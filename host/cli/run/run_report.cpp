@@ -210,7 +210,7 @@ std::string inputs_text(run_report const& run, std::string const& output)
 }
 
 /// "verified, …", "WRONG: …", "not verified: …".
-std::string describe(output_verification const& result, std::string const& inputs)
+std::string comparison_text(output_verification const& result, std::string const& inputs)
 {
   if (!result.reason.empty()) return "not verified: " + result.reason;
   if (result.failures == 0 && result.method.starts_with(k_without_bound))
@@ -230,7 +230,7 @@ std::string describe(output_verification const& result, std::string const& input
 void print_comparisons(run_report const& run, char const* title, comparisons const& results)
 {
   for (auto const& [name, result] : results)
-    fmt::print("  {:<12} {}: {}\n", title, name, describe(result, inputs_text(run, name)));
+    fmt::print("  {:<12} {}: {}\n", title, name, comparison_text(result, inputs_text(run, name)));
 }
 
 nlohmann::json optional_number(std::optional<double> const& value)
@@ -251,7 +251,7 @@ nlohmann::json first_failure_to_json(run_report const& run, std::string const& n
   return json;
 }
 
-nlohmann::json to_json(run_report const& run, comparisons const& results)
+nlohmann::json report_json(run_report const& run, comparisons const& results)
 {
   auto json = nlohmann::json::array();
   for (auto const& [name, result] : results) {
@@ -277,7 +277,7 @@ nlohmann::json to_json(run_report const& run, comparisons const& results)
 
 // Devices and modes.
 
-nlohmann::json to_json(device_run const& device)
+nlohmann::json report_json(device_run const& device)
 {
   nlohmann::json json{{"device", device.device},
                       {"kind", nullptr},
@@ -341,8 +341,8 @@ nlohmann::json mode_to_json(run_report const& run, std::size_t index)
   if (run.results.modes.size() <= index) return json;
   auto const& compared = run.results.modes[index];
   if (auto const verified = is_verified(compared)) json["verified"] = *verified;
-  json["reference"] = to_json(run, compared.references);
-  json["expected"] = to_json(run, compared.expectations);
+  json["reference"] = report_json(run, compared.references);
+  json["expected"] = report_json(run, compared.expectations);
   return json;
 }
 
@@ -523,7 +523,7 @@ int run_report::status() const
   return status;
 }
 
-nlohmann::json to_json(run_report const& run)
+nlohmann::json report_json(run_report const& run)
 {
   nlohmann::json json{{"library", library_of(run)},
                       {"transform", transforms_of(run)},
@@ -539,14 +539,14 @@ nlohmann::json to_json(run_report const& run)
                       {"device_ms", run.device_ms},
                       {"verify_ms", run.verify_ms},
                       {"modes", nlohmann::json::array()},
-                      {"between", to_json(run, run.results.between)},
-                      {"reference_device", to_json(run, run.against_cpu)},
+                      {"between", report_json(run, run.results.between)},
+                      {"reference_device", report_json(run, run.against_cpu)},
                       {"results", run.first_rows},
                       {"compiles", compiles_to_json(run.compiles)},
                       {"warnings", run.warnings}};
   if (run.rows) json["elements"] = *run.rows;
   if (!run.no_gpu_reason.empty()) json["no_gpu_reason"] = run.no_gpu_reason;
-  for (auto const& device : run.devices) json["devices"].push_back(to_json(device));
+  for (auto const& device : run.devices) json["devices"].push_back(report_json(device));
   for (std::size_t i = 0; i < run.modes.size(); ++i) json["modes"].push_back(mode_to_json(run, i));
   return json;
 }

@@ -68,7 +68,7 @@ struct run_report {
 /// Whether the comparisons of one mode are right; nothing if nothing was compared.
 std::optional<bool> is_verified(mode_comparisons const& mode);
 
-nlohmann::json to_json(run_report const& run);
+nlohmann::json report_json(run_report const& run);
 void print_text(run_report const& run);
 /// Prints the error of each device that failed.
 void print_failures(run_report const& run);

@@ -31,7 +31,7 @@ scalar_fact const& fact_of(scalar_kind kind)
   return k_scalars.at(static_cast<std::size_t>(kind));
 }
 
-[[noreturn]] void refuse(std::string message, std::string hint)
+[[noreturn]] void fail_type(std::string message, std::string hint)
 {
   throw usage_error({.message = std::move(message),
                      .code = error_code::invalid_argument,
@@ -41,18 +41,18 @@ scalar_fact const& fact_of(scalar_kind kind)
 void check_size(std::string const& type, std::size_t size)
 {
   if (size >= 1 && size <= k_element_bytes) return;
-  refuse(type + " has " + std::to_string(size) + " bytes", "an element has 1 to 4096 bytes");
+  fail_type(type + " has " + std::to_string(size) + " bytes", "an element has 1 to 4096 bytes");
 }
 
 void check_field(element_type const& record, std::string const& name, element_type const& type)
 {
   if (!detail::is_identifier(name))
-    refuse("'" + name + "' is not the name of a field", "use letters, digits and _");
+    fail_type("'" + name + "' is not the name of a field", "use letters, digits and _");
   for (auto const& field : record.fields)
-    if (field.name == name) refuse("two fields are called '" + name + "'", "rename one of them");
+    if (field.name == name) fail_type("two fields are called '" + name + "'", "rename one of them");
   if (type.kind == scalar_kind::record || type.kind == scalar_kind::bytes)
-    refuse("field '" + name + "' is of type " + to_string(type),
-           "a field is a number, such as float32");
+    fail_type("field '" + name + "' is of type " + to_string(type),
+              "a field is a number, such as float32");
 }
 
 std::size_t rounded_up(std::size_t size, std::size_t alignment)
@@ -74,7 +74,7 @@ element_type scalar_type(scalar_kind kind)
 {
   auto const& fact = fact_of(kind);
   if (fact.size == 0)
-    refuse(std::string(fact.name) + " is not the type of a number", "use float32, for example");
+    fail_type(std::string(fact.name) + " is not the type of a number", "use float32, for example");
   return {.kind = kind, .size = fact.size, .alignment = fact.alignment, .fields = {}};
 }
 
@@ -88,8 +88,8 @@ element_type record_type(std::string name, std::vector<std::string> const& names
                          std::vector<element_type> const& types)
 {
   if (names.empty() || names.size() != types.size())
-    refuse("struct '" + name + "' has no fields, or not one type for each",
-           "state at least one field");
+    fail_type("struct '" + name + "' has no fields, or not one type for each",
+              "state at least one field");
   element_type record{.kind = scalar_kind::record,
                       .size = 0,
                       .alignment = 1,

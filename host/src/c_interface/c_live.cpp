@@ -174,7 +174,8 @@ fatlink_error* fatlink_live_plan_get_argument(fatlink_live_plan const* plan, siz
     auto const published = live.plan.plan();
     auto const& all = arguments_of(live, published);
     check_index(index, all.size(), "arguments");
-    result.set(describe(*published.find(all[index].name), all[index].name, all[index].type_name));
+    result.set(
+        c_argument_of(*published.find(all[index].name), all[index].name, all[index].type_name));
   });
 }
 

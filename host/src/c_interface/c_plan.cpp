@@ -86,7 +86,7 @@ fatlink_error* fatlink_plan_get_argument(fatlink_plan const* plan, size_t index,
     auto const& prepared = required(plan, "plan");
     check_index(index, prepared.type_names.size(), "arguments");
     auto const& described = prepared.plan.plan().arguments[index];
-    result.set(describe(described, described.name, prepared.type_names[index]));
+    result.set(c_argument_of(described, described.name, prepared.type_names[index]));
   });
 }
 

@@ -296,8 +296,8 @@ std::string type_name_of(plan_argument const& argument)
   return argument.type ? to_string(*argument.type) : std::string();
 }
 
-fatlink_plan_argument describe(plan_argument const& argument, std::string const& name,
-                               std::string const& type_name)
+fatlink_plan_argument c_argument_of(plan_argument const& argument, std::string const& name,
+                                    std::string const& type_name)
 {
   auto const own = argument.type && !argument.shape.empty() ? argument.type->alignment : 0;
   return {.size = sizeof(fatlink_plan_argument),

@@ -127,8 +127,8 @@ class argument_list {
 std::string type_name_of(plan_argument const& argument);
 
 /// Refers to the texts, which end with NUL.
-fatlink_plan_argument describe(plan_argument const& argument, std::string const& name,
-                               std::string const& type_name);
+fatlink_plan_argument c_argument_of(plan_argument const& argument, std::string const& name,
+                                    std::string const& type_name);
 
 /// Where a caller wants the extents of an array.
 struct extents_output {

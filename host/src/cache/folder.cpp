@@ -88,7 +88,7 @@ void make_folders(std::filesystem::path const& path, folder::kind folder_kind)
 
 }  // namespace
 
-void folder::fail(char const* action, std::string const& name) const
+void folder::fail_file(char const* action, std::string const& name) const
 {
   throw_fault(action, path_ / name);
 }
@@ -111,9 +111,9 @@ void folder::check_writers(std::string const& name) const
 {
   auto const file = status(name);
   if (file && S_ISREG(file->st_mode) && may_others_write(*file))
-    throw fault{detail::format("others may write to {}: run chmod go-w on it, or remove it",
-                               (path_ / name).string()),
-                EPERM};
+    throw folder_error{detail::format("others may write to {}: run chmod go-w on it, or remove it",
+                                      (path_ / name).string()),
+                       EPERM};
 }
 
 void folder::check() const
@@ -121,12 +121,12 @@ void folder::check() const
   struct stat facts {};
   if (::fstat(descriptor(), &facts) != 0) throw_fault("opening", path_);
   if (!is_trusted(facts.st_uid))
-    throw fault{detail::format("{} belongs to user {}, not to this one{}", path_.string(),
-                               facts.st_uid, remedy(kind_)),
-                EPERM};
+    throw folder_error{detail::format("{} belongs to user {}, not to this one{}", path_.string(),
+                                      facts.st_uid, remedy(kind_)),
+                       EPERM};
   if (may_others_write(facts))
-    throw fault{detail::format("others may write to {}: run chmod go-w on it", path_.string()),
-                EPERM};
+    throw folder_error{
+        detail::format("others may write to {}: run chmod go-w on it", path_.string()), EPERM};
 }
 
 std::optional<folder> folder::open(std::filesystem::path const& path, kind folder_kind)
@@ -138,9 +138,10 @@ std::optional<folder> folder::open(std::filesystem::path const& path, kind folde
   auto const code = descriptor->get() < 0 ? errno : 0;
   if (code == ENOENT) return std::nullopt;
   if (code == ENOTDIR || code == ELOOP)
-    throw fault{detail::format("{} is not a folder, or is a symbolic link, which is not followed{}",
-                               name.string(), remedy(folder_kind)),
-                code};
+    throw folder_error{
+        detail::format("{} is not a folder, or is a symbolic link, which is not followed{}",
+                       name.string(), remedy(folder_kind)),
+        code};
   if (code != 0) throw_fault("opening", name);
   folder opened(name, folder_kind, std::move(descriptor));
   opened.check();
@@ -162,17 +163,17 @@ std::optional<byte_buffer> folder::read(std::string const& name, std::uint64_t m
   detail::descriptor const file(::openat(descriptor(), name.c_str(), k_reading));
   if (file.get() < 0) {
     if (is_not_a_file(errno)) return std::nullopt;
-    fail("opening", name);
+    fail_file("opening", name);
   }
   struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) fail("reading", name);
+  if (::fstat(file.get(), &facts) != 0) fail_file("reading", name);
   auto const size = static_cast<std::uint64_t>(facts.st_size);
   if (!S_ISREG(facts.st_mode) || !is_trusted(facts.st_uid) || may_others_write(facts) ||
       size > most)
     return std::nullopt;
   byte_buffer bytes(size);
   if (!read_all(file.get(), bytes)) {
-    if (errno != 0) fail("reading", name);
+    if (errno != 0) fail_file("reading", name);
     return std::nullopt;  // the file became shorter meanwhile
   }
   if (mark_used) set_used_now(file.get());
@@ -185,7 +186,7 @@ std::optional<struct stat> folder::status(std::string const& name) const
   struct stat status {};
   if (::fstatat(descriptor(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0) return status;
   if (errno == ENOENT) return std::nullopt;
-  fail("reading the status of", name);
+  fail_file("reading the status of", name);
 }
 
 bool folder::has(std::string const& name) const
@@ -241,14 +242,14 @@ void folder::remove_and_fail(std::string const& file, char const* action,
   auto const code = errno;
   ::unlinkat(descriptor(), file.c_str(), 0);
   errno = code;
-  fail(action, name);
+  fail_file(action, name);
 }
 
 void folder::write_temporary(std::string const& file, std::string const& name,
                              bytes_view bytes) const
 {
   detail::descriptor opened(create(file, kind_ == kind::own ? 0600U : 0644U));
-  if (opened.get() < 0) fail("writing", name);
+  if (opened.get() < 0) fail_file("writing", name);
   auto const is_written =
       (kind_ == kind::own || ::fchmod(opened.get(), 0644) == 0) &&  // whatever the umask
       detail::write_all(opened.get(), bytes) &&
@@ -266,7 +267,7 @@ void folder::rename_over(std::string const& file, std::string const& name) const
   if (errno != EISDIR) remove_and_fail(file, "renaming a temporary file to", name);
   try {
     remove_any(name);
-  } catch (fault const& refusal) {
+  } catch (folder_error const& refusal) {
     errno = refusal.code;
     remove_and_fail(file, "replacing", name);
   }
@@ -299,19 +300,19 @@ void folder::write_over(std::string const& name, bytes_view bytes) const
           ? detail::avoid_standard_streams(::openat(descriptor(), name.c_str(),
                                                     O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK))
           : create(name, 0600));
-  if (opened.get() < 0) fail("opening", name);
-  if (!detail::write_all(opened.get(), bytes)) fail("writing", name);
+  if (opened.get() < 0) fail_file("opening", name);
+  if (!detail::write_all(opened.get(), bytes)) fail_file("writing", name);
 }
 
 void folder::remove_any(std::string const& name) const
 {
   if (::unlinkat(descriptor(), name.c_str(), 0) == 0 || errno == ENOENT) return;
-  if (errno != EISDIR) fail("removing", name);
+  if (errno != EISDIR) fail_file("removing", name);
   if (::unlinkat(descriptor(), name.c_str(), AT_REMOVEDIR) == 0) return;
-  if (errno != ENOTEMPTY && errno != EEXIST) fail("removing", name);
+  if (errno != ENOTEMPTY && errno != EEXIST) fail_file("removing", name);
   auto const aside = detail::add_random(name) + ".aside";
   if (::renameat(descriptor(), name.c_str(), descriptor(), aside.c_str()) != 0)
-    fail("renaming", name);
+    fail_file("renaming", name);
 }
 
 void folder::remove_obstacle(std::string const& name) const
@@ -327,13 +328,13 @@ bool folder::remove(std::string const& name) const
 {
   if (::unlinkat(descriptor(), name.c_str(), 0) == 0) return true;
   if (errno == ENOENT) return false;
-  fail("removing", name);
+  fail_file("removing", name);
 }
 
 void throw_fault(char const* action, std::filesystem::path const& path)
 {
   auto const code = errno;
-  throw fault{
+  throw folder_error{
       detail::format("{} {}: {}", action, path.string(), std::generic_category().message(code)),
       code};
 }

@@ -20,12 +20,12 @@ namespace fatlink::cache {
 
 /// A system call that failed, or a folder that is not safe. Not a fatlink::error: link_cache
 /// reports it as a warning, or translates it into a file_error where a command needs the folder.
-struct fault {
+struct folder_error {
   std::string message;  ///< "reading /x/y: Input/output error"
   int code;             ///< errno; warnings are reported once for each code
 };
 
-/// @throws fault always: `action` on `path` failed with the current errno.
+/// @throws folder_error always: `action` on `path` failed with the current errno.
 [[noreturn]] void throw_fault(char const* action, std::filesystem::path const& path);
 
 /// A regular file of a folder.
@@ -43,53 +43,54 @@ class folder {
   };
 
   /// Opens a folder; empty if there is none.
-  /// @throws fault it is a symbolic link or not a folder, it belongs to another user, others may
+  /// @throws folder_error it is a symbolic link or not a folder, it belongs to another user, others
+  /// may
   ///   write to it, or the system refuses.
   static std::optional<folder> open(std::filesystem::path const& path, kind folder_kind);
   /// Opens a folder; creates it and the folders above it if they are missing.
-  /// @throws fault as open(), or a folder cannot be created.
+  /// @throws folder_error as open(), or a folder cannot be created.
   static folder make(std::filesystem::path const& path, kind folder_kind);
 
   /// Reads the regular file `name`. Empty if there is none, or it is a symbolic link, has an owner
   /// that is not trusted, may be written by others, or is larger than `most` bytes. `mark_used`:
   /// sets its time of last use.
-  /// @throws fault the system refuses to open or read it.
+  /// @throws folder_error the system refuses to open or read it.
   [[nodiscard]] std::optional<byte_buffer> read(std::string const& name, std::uint64_t most,
                                                 bool mark_used = false) const;
-  /// @throws fault others may write to the file `name`, so read() does not.
+  /// @throws folder_error others may write to the file `name`, so read() does not.
   void check_writers(std::string const& name) const;
   /// Writes `name` in place if it is a regular file of this size; otherwise replaces whatever is
-  /// there by a new file. @throws fault
+  /// there by a new file. @throws folder_error
   void write_over(std::string const& name, bytes_view bytes) const;
   /// Writes a temporary file and renames it to `name`, replacing whatever is there.
-  /// @throws fault; the temporary file is removed then.
+  /// @throws folder_error; the temporary file is removed then.
   void write(std::string const& name, bytes_view bytes) const;
-  /// Removes the file `name`; returns whether there was one. @throws fault
+  /// Removes the file `name`; returns whether there was one. @throws folder_error
   bool remove(std::string const& name) const;
   /// Removes whatever is at `name`. A folder that holds files is instead renamed to
-  /// "<name>.<16 hexadecimal digits>.aside". @throws fault
+  /// "<name>.<16 hexadecimal digits>.aside". @throws folder_error
   void remove_any(std::string const& name) const;
   /// As remove_any(), but keeps a regular file with one name and a trusted owner to which others
   /// may not write. Links, FIFOs, sockets and devices are never followed, opened or waited for.
-  /// @throws fault
+  /// @throws folder_error
   void remove_obstacle(std::string const& name) const;
   /// Sets the time of last use of the file `name` to now. Failures are ignored.
   void mark_used(std::string const& name) const noexcept;
-  /// Whether `name` exists, as anything. @throws fault
+  /// Whether `name` exists, as anything. @throws folder_error
   [[nodiscard]] bool has(std::string const& name) const;
-  /// The facts of the regular file `name`; empty if there is none. @throws fault
+  /// The facts of the regular file `name`; empty if there is none. @throws folder_error
   [[nodiscard]] std::optional<file_facts> facts(std::string const& name) const;
-  /// The names of everything in the folder, in no order. @throws fault
+  /// The names of everything in the folder, in no order. @throws folder_error
   [[nodiscard]] std::vector<std::string> names() const;
-  /// The facts of all regular files, in no order. @throws fault
+  /// The facts of all regular files, in no order. @throws folder_error
   [[nodiscard]] std::vector<file_facts> list() const;
 
   [[nodiscard]] int descriptor() const noexcept { return descriptor_->get(); }
   [[nodiscard]] std::filesystem::path const& path() const noexcept { return path_; }
 
-  /// @throws fault always: `action` on the file `name` of this folder failed with the current
-  /// errno.
-  [[noreturn]] void fail(char const* action, std::string const& name) const;
+  /// @throws folder_error always: `action` on the file `name` of this folder failed with the
+  /// current errno.
+  [[noreturn]] void fail_file(char const* action, std::string const& name) const;
 
  private:
   folder(std::filesystem::path path, kind folder_kind,
@@ -131,10 +132,10 @@ std::optional<std::string> target_of_temporary_file(std::string const& file);
 class lock {
  public:
   /// The lock of the entry `name` (64 hexadecimal digits); empty if another owner holds it.
-  /// @throws fault locks do not work in this folder.
+  /// @throws folder_error locks do not work in this folder.
   static std::optional<lock> try_entry(folder const& cache_folder, std::string const& name);
   /// The lock of the ledger; empty if another owner holds it for longer than `wait_limit`.
-  /// @throws fault locks do not work in this folder.
+  /// @throws folder_error locks do not work in this folder.
   static std::optional<lock> ledger(folder const& cache_folder,
                                     std::chrono::milliseconds wait_limit);
 

@@ -15,12 +15,12 @@ namespace {
 
 // The format of the ledger. Little-endian, without padding, always 1,124 bytes.
 //
-// <ledger>     ::= <magic> <version> <counted> <numbers> <last fault> <check>
+// <ledger>     ::= <magic> <version> <counted> <numbers> <last error> <check>
 // <magic>      ::= "FLNKLEDG"
 // <version>    ::= u32; 1: the first
 // <counted>    ::= u32; 1: <bytes> is known
 // <numbers>    ::= 6 x u64: bytes, hits, misses, stored, evicted, faults
-// <last fault> ::= u32 1024, then 1,024 bytes: text, padded with NUL
+// <last error> ::= u32 1024, then 1,024 bytes: text, padded with NUL
 // <check>      ::= 32 bytes: SHA-256 of everything before it
 constexpr char const* k_file = "ledger";
 constexpr std::string_view k_ledger_magic = "FLNKLEDG";
@@ -69,7 +69,7 @@ figures read_ledger(folder const& cache_folder)
 
 namespace {
 
-/// Whether there is a valid ledger. @throws fault
+/// Whether there is a valid ledger. @throws folder_error
 bool has_ledger(folder const& cache_folder)
 {
   return read_valid_ledger(cache_folder).has_value();
@@ -120,12 +120,13 @@ std::string find_foreign_file(folder const& cache_folder)
   return {};
 }
 
-[[noreturn]] void refuse(folder const& cache_folder, std::string const& name)
+[[noreturn]] void fail_foreign_file(folder const& cache_folder, std::string const& name)
 {
-  throw fault{detail::format("{} holds files that are not the cache's ({}): use another folder "
-                             "(FATLINK_CACHE_DIR)",
-                             cache_folder.path().string(), name),
-              ENOTEMPTY};
+  throw folder_error{
+      detail::format("{} holds files that are not the cache's ({}): use another folder "
+                     "(FATLINK_CACHE_DIR)",
+                     cache_folder.path().string(), name),
+      ENOTEMPTY};
 }
 
 }  // namespace
@@ -147,7 +148,7 @@ bool holds_cache(folder const& cache_folder)
   auto const foreign_file = find_foreign_file(cache_folder);
   if (foreign_file.empty()) return false;
   if (is_claimed(cache_folder)) return true;  // another process claimed it meanwhile
-  refuse(cache_folder, foreign_file);
+  fail_foreign_file(cache_folder, foreign_file);
 }
 
 void claim(folder const& cache_folder)
@@ -155,7 +156,7 @@ void claim(folder const& cache_folder)
   if (holds_cache(cache_folder)) return;
   try {
     cache_folder.write(k_tag_file, std::as_bytes(std::span(k_tag)));
-  } catch (fault const&) {
+  } catch (folder_error const&) {
     // Another process may have claimed the folder meanwhile and removed the temporary file.
     if (!is_claimed(cache_folder)) throw;
   }

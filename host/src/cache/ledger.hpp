@@ -23,9 +23,9 @@ struct figures {
   std::string last_fault = {};  ///< at most 1024 bytes; empty: none
 };
 
-/// Reads the ledger; default figures if it is missing or damaged. @throws fault
+/// Reads the ledger; default figures if it is missing or damaged. @throws folder_error
 figures read_ledger(folder const& cache_folder);
-/// Writes the ledger. @throws fault
+/// Writes the ledger. @throws folder_error
 void write_ledger(folder const& cache_folder, figures const& figures);
 
 /// Which program a folder belongs to. The file CACHEDIR.TAG with fatlink's text marks a folder as
@@ -35,15 +35,15 @@ void write_ledger(folder const& cache_folder, figures const& figures);
 /// Source: bford.info/cachedir.
 constexpr char const* k_tag_file = "CACHEDIR.TAG";
 
-/// Whether the folder is the cache's. @throws fault the tag cannot be read.
+/// Whether the folder is the cache's. @throws folder_error the tag cannot be read.
 bool is_claimed(folder const& cache_folder);
 
 /// Claims an empty folder; does nothing if it is the cache's already.
-/// @throws fault the folder holds other files (it stays unchanged), or cannot be written.
+/// @throws folder_error the folder holds other files (it stays unchanged), or cannot be written.
 void claim(folder const& cache_folder);
 
 /// Whether the folder is the cache's; false if it is empty.
-/// @throws fault it holds other files, or cannot be read.
+/// @throws folder_error it holds other files, or cannot be read.
 bool holds_cache(folder const& cache_folder);
 
 }  // namespace fatlink::cache

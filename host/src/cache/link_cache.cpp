@@ -180,7 +180,7 @@ void memory_layer::shrink()
 namespace fatlink {
 namespace {
 
-using cache::fault;
+using cache::folder_error;
 using clock = cache::memory_layer::clock;
 using cache::folder;
 
@@ -190,7 +190,8 @@ constexpr char const* k_folder_hint =
 constexpr char const* k_no_folder_hint =
     "set HOME or FATLINK_CACHE_DIR<, or cache_settings::folder>";
 
-[[noreturn]] void fail(std::filesystem::path const& folder, fault const& failure, char const* hint)
+[[noreturn]] void fail_cache(std::filesystem::path const& folder, folder_error const& failure,
+                             char const* hint)
 {
   throw file_error(stage::cache,
                    {.message = detail::format("the cache {}: {}", folder.string(), failure.message),
@@ -211,11 +212,11 @@ clock::time_point end_of(std::chrono::milliseconds limit)
 template <typename Work>
 auto with_folder(cache_settings const& settings, Work const& work)
 try {
-  if (settings.folder.empty()) throw fault{k_folder_is_missing, ENOENT};
+  if (settings.folder.empty()) throw folder_error{k_folder_is_missing, ENOENT};
   return work();
-} catch (fault const& failure) {
-  fail(settings.folder.empty() ? "folder" : settings.folder, failure,
-       settings.folder.empty() ? k_no_folder_hint : k_folder_hint);
+} catch (folder_error const& failure) {
+  fail_cache(settings.folder.empty() ? "folder" : settings.folder, failure,
+             settings.folder.empty() ? k_no_folder_hint : k_folder_hint);
 }
 
 }  // namespace
@@ -256,7 +257,7 @@ struct link_cache::state {
   std::vector<std::string> warnings;  // not taken yet
   detail::fork_guard fork_guard{detail::fork_order::cache, mutex};
 
-  void report_fault(fault const& failure)
+  void report_error(folder_error const& failure)
   {
     std::lock_guard const guard(mutex);
     ++faults;
@@ -266,16 +267,16 @@ struct link_cache::state {
           detail::format("cache problem (links still succeed): {}", failure.message));
   }
 
-  /// Calls `work`; a fault is reported, and the result is empty then.
+  /// Calls `work`; a folder_error is reported, and the result is empty then.
   template <typename Work>
   auto attempt(Work const& work) -> decltype(work())
   {
     try {
       return work();
-    } catch (fault const& failure) {
-      report_fault(failure);
+    } catch (folder_error const& failure) {
+      report_error(failure);
     } catch (std::bad_alloc const&) {
-      report_fault({"there is not enough memory for the entry", ENOMEM});
+      report_error({"there is not enough memory for the entry", ENOMEM});
     }
     return decltype(work())();
   }
@@ -443,7 +444,7 @@ cache_statistics link_cache::statistics()
   try {
     if (!state_->settings.folder.empty()) return state_->user.statistics();
     failed.reason = k_folder_is_missing;
-  } catch (fault const& failure) {
+  } catch (folder_error const& failure) {
     failed.reason = failure.message;
   }
   return failed;
@@ -471,8 +472,8 @@ void write_layer_entry(std::filesystem::path const& path, cache_key const& key,
                        cached_link const& link)
 try {
   folder::make(path, folder::kind::layer).write(key.name(), cache::encode_entry(key.parts(), link));
-} catch (fault const& failure) {
-  fail(path, failure, "correct this, or use another folder for the layer");
+} catch (folder_error const& failure) {
+  fail_cache(path, failure, "correct this, or use another folder for the layer");
 }
 
 namespace {

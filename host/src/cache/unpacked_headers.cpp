@@ -48,7 +48,7 @@ void walk(std::filesystem::path const& folder, Visit const& visit)
   }
 }
 
-/// @throws fault something cannot be removed.
+/// @throws folder_error something cannot be removed.
 void remove_tree(std::filesystem::path const& folder)
 {
   auto const remove = [](std::filesystem::path const& path) {
@@ -162,7 +162,7 @@ try {
   if (!headers || !headers->facts(k_version_file)) return false;
   auto const parent = folder::open(path_.parent_path(), folder::kind::own);
   return parent && !find_difference(*parent, path_.filename().string(), compare_facts);
-} catch (fault const&) {
+} catch (folder_error const&) {
   return false;
 }
 
@@ -170,7 +170,7 @@ std::optional<lock> unpacked_headers::make_folder() const
 {
   constexpr auto k_longest_wait = std::chrono::seconds(30);
   if (cache_folder_.empty())
-    throw fault{"there is no cache folder: set HOME or FATLINK_CACHE_DIR", ENOENT};
+    throw folder_error{"there is no cache folder: set HOME or FATLINK_CACHE_DIR", ENOENT};
   auto const cache_folder = folder::make(cache_folder_, folder::kind::own);
   claim(cache_folder);
   (void)folder::make(path_.parent_path(), folder::kind::own);

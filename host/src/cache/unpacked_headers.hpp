@@ -34,9 +34,9 @@ class unpacked_headers {
   /// Creates the folder, in which NVRTC then writes; removes what is there unless it is complete.
   /// Waits until no other process unpacks there, at most 30 s; the result excludes others until the
   /// files are recorded.
-  /// @throws fault there is no user's folder, it is not safe to use, or cannot be written.
+  /// @throws folder_error there is no user's folder, it is not safe to use, or cannot be written.
   [[nodiscard]] std::optional<lock> make_folder() const;
-  /// Writes the list of the files that NVRTC wrote. @throws fault
+  /// Writes the list of the files that NVRTC wrote. @throws folder_error
   void record() const;
 
  private:
@@ -45,13 +45,13 @@ class unpacked_headers {
 };
 
 /// Reads the headers of every NVRTC whole: each NVRTC's are one entry, sound or damaged. @throws
-/// fault
+/// folder_error
 cache_verification verify_unpacked_headers(folder const& cache_folder);
 /// Removes the headers that verify_unpacked_headers() finds damaged, for how many NVRTCs. @throws
-/// fault
+/// folder_error
 std::uint64_t remove_damaged_headers(folder const& cache_folder);
 /// Removes the headers of every NVRTC. A process that reads them meanwhile may not find one.
-/// @throws fault
+/// @throws folder_error
 void remove_unpacked_headers(folder const& cache_folder);
 
 }  // namespace fatlink::cache

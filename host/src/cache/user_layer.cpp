@@ -18,7 +18,7 @@ namespace {
 
 // Which files of a cache folder are entries, which are left over from processes that died, and
 // which entries are removed first. Called while the ledger's lock is held. All functions throw
-// fault.
+// folder_error.
 
 /// The result of evict().
 struct eviction {
@@ -50,7 +50,7 @@ bool is_orphan(folder const& cache_folder, file_facts const& file)
   if (!target || !(is_entry_name(*target) || *target == k_tag_file)) return false;
   try {
     return *target == k_tag_file || lock::try_entry(cache_folder, *target).has_value();
-  } catch (fault const&) {
+  } catch (folder_error const&) {
     auto const age = time_since_1970() - file.last_used;
     return std::chrono::abs(age) > k_orphan_age;  // negative if the clock was wrong
   }
@@ -119,9 +119,9 @@ constexpr auto k_figures_wait = std::chrono::milliseconds(200);    // without it
 lock lock_ledger(folder const& cache_folder)
 {
   if (auto result = lock::ledger(cache_folder, k_ledger_wait)) return std::move(*result);
-  throw fault{detail::format("another process holds the lock of {} for too long",
-                             cache_folder.path().string()),
-              ETIMEDOUT};
+  throw folder_error{detail::format("another process holds the lock of {} for too long",
+                                    cache_folder.path().string()),
+                     ETIMEDOUT};
 }
 
 /// Why the entry `name` cannot be used; empty if it can, or if it is gone meanwhile.
@@ -135,7 +135,7 @@ try {
   auto const entry = decode_entry(*bytes, reason);
   if (entry && name_of(entry->parts) != name) reason = "it holds the entry of another key";
   return reason;
-} catch (fault const& failure) {
+} catch (folder_error const& failure) {
   return failure.message;
 }
 
@@ -268,7 +268,7 @@ cache_statistics user_layer::statistics() const
     cache::claim(cache_folder);
     ledger_lock = lock::ledger(cache_folder, k_figures_wait);
     result.usable = true;
-  } catch (fault const& failure) {  // a read-only folder still has statistics
+  } catch (folder_error const& failure) {  // a read-only folder still has statistics
     result.reason = failure.message;
   }
   if (!is_claimed(cache_folder)) return result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The user's folder: entries, lock and ledger. Every call opens the folder again, so that a folder
 // that was removed or replaced, or whose server was unreachable, works again with the next call.
-// Every member throws fault where the system refuses; no call leaves a file half written.
+// Every member throws folder_error where the system refuses; no call leaves a file half written.
 // Threads: safe; processes exclude each other by the folder's locks.
 #pragma once
 
@@ -16,7 +16,8 @@
 namespace fatlink::cache {
 
 /// The link that the file `name` of a folder holds for the key `parts`; empty if there is no valid
-/// entry of that key. `mark_used`: sets the time of last use. @throws fault others may write to it.
+/// entry of that key. `mark_used`: sets the time of last use. @throws folder_error others may write
+/// to it.
 std::optional<cached_link> read_entry(folder const& cache_folder, std::string const& name,
                                       std::string const& parts, bool mark_used);
 

@@ -136,7 +136,7 @@ class call_index {
  private:
   using positions = std::map<ptx_interface const*, std::size_t>;
 
-  static preflight_inputs describe(std::span<fatbin const> inputs, positions& places);
+  static preflight_inputs preflight_inputs_of(std::span<fatbin const> inputs, positions& places);
 
   positions positions_;
   preflight_inputs inputs_;
@@ -144,7 +144,7 @@ class call_index {
 };
 
 call_index::call_index(std::span<fatbin const> inputs)
-    : inputs_(describe(inputs, positions_)), symbols_(inputs_)
+    : inputs_(preflight_inputs_of(inputs, positions_)), symbols_(inputs_)
 {
 }
 
@@ -163,7 +163,7 @@ std::vector<ptx_function> call_index::unused_functions(fatbin const& transform) 
 }
 
 /// Copies of one input share an interface, and count once.
-preflight_inputs call_index::describe(std::span<fatbin const> inputs, positions& places)
+preflight_inputs call_index::preflight_inputs_of(std::span<fatbin const> inputs, positions& places)
 {
   preflight_inputs described;
   for (auto const& input : inputs)

@@ -70,8 +70,8 @@ std::string hint_for(ptx_interface const& module, installed_contract const& cont
   return names.empty() ? hint + " (a static or inline definition does not count)" : hint;
 }
 
-[[noreturn]] void refuse(compile_subject const& subject, code_text code, std::string const& cause,
-                         std::string hint)
+[[noreturn]] void fail_hook(compile_subject const& subject, code_text code,
+                            std::string const& cause, std::string hint)
 {
   throw compile_error(stage::compiler, {.message = detail::format("{}: {}", subject.name, cause),
                                         .input = subject.name,
@@ -122,10 +122,10 @@ void check_types(ptx_interface const& module, compile_subject const& subject,
     if (definition == nullptr) definition = find_function(module.weak, hook.name);
     if (definition == nullptr) continue;
     if (definition->results == hook.results && definition->parameters == hook.parameters) continue;
-    refuse(subject, code_of(finding_id::signature_mismatch),
-           detail::format("defines {}, and the contract {} declares {}", to_string(*definition),
-                          subject.contract->title(), to_string(hook)),
-           declaration_hint(subject, hook.name));
+    fail_hook(subject, code_of(finding_id::signature_mismatch),
+              detail::format("defines {}, and the contract {} declares {}", to_string(*definition),
+                             subject.contract->title(), to_string(hook)),
+              declaration_hint(subject, hook.name));
   }
 }
 
@@ -143,23 +143,23 @@ void check_hooks(fatbin const& code, compile_subject const& subject, hook_types 
              find_function(module.hooks, hook) != nullptr;
     };
     if (std::none_of(contract.hooks.begin(), contract.hooks.end(), fills_or_calls))
-      refuse(subject, code_of(finding_id::missing_hook),
-             detail::format("neither defines nor calls a hook of the contract {}; it defines {}",
-                            contract.title(), describe_definitions(module)),
-             hint_for(module, contract));
+      fail_hook(subject, code_of(finding_id::missing_hook),
+                detail::format("neither defines nor calls a hook of the contract {}; it defines {}",
+                               contract.title(), describe_definitions(module)),
+                hint_for(module, contract));
     check_types(module, subject, types);
   }
 }
 
 void refuse_declarations(compile_subject const& subject)
 {
-  refuse(subject, code_of(finding_id::signature_mismatch),
-         detail::format("macros (-D) or folders (-I) of the compile change what the contract {} "
-                        "declares",
-                        subject.contract->title()),
-         detail::format("rename the macro, or the file that hides a header which the contract "
-                        "includes; {}",
-                        declaration_hint(subject, subject.contract->hooks.front())));
+  fail_hook(subject, code_of(finding_id::signature_mismatch),
+            detail::format("macros (-D) or folders (-I) of the compile change what the contract {} "
+                           "declares",
+                           subject.contract->title()),
+            detail::format("rename the macro, or the file that hides a header which the contract "
+                           "includes; {}",
+                           declaration_hint(subject, subject.contract->hooks.front())));
 }
 
 bool is_empty(fatbin const& code)
@@ -179,16 +179,16 @@ void check_ir_types(std::string_view text, compile_subject const& subject, hook_
   for (auto const& [hook, mangled] : types.mangled) {
     auto const definition = find_ir_definition(text, hook);
     if (!definition || agrees(*definition, mangled)) continue;
-    refuse(subject, code_of(finding_id::signature_mismatch),
-           detail::format("defines {} with the type {}, which is not that of the contract {}", hook,
-                          to_string(*definition), subject.contract->title()),
-           declaration_hint(subject, hook));
+    fail_hook(subject, code_of(finding_id::signature_mismatch),
+              detail::format("defines {} with the type {}, which is not that of the contract {}",
+                             hook, to_string(*definition), subject.contract->title()),
+              declaration_hint(subject, hook));
   }
   if (agreement == ir_agreement::different)
-    refuse(subject, code_of(finding_id::signature_mismatch),
-           detail::format("defines or calls a hook with another type than the contract {}",
-                          subject.contract->title()),
-           declaration_hint(subject, subject.contract->hooks.front()));
+    fail_hook(subject, code_of(finding_id::signature_mismatch),
+              detail::format("defines or calls a hook with another type than the contract {}",
+                             subject.contract->title()),
+              declaration_hint(subject, subject.contract->hooks.front()));
 }
 
 void check_libdevice(fatbin const& code, compile_subject const& subject,
@@ -199,9 +199,9 @@ void check_libdevice(fatbin const& code, compile_subject const& subject,
     for (auto const& function : code.interface(entry).hooks) {
       if (!function.name.starts_with("__nv_")) continue;
       if (!libdevice.empty())
-        refuse(subject, error_code::compile_failed,
-               detail::format("calls {}, which libdevice does not have", function.name),
-               "correct the name: __nv_sin is for double, __nv_sinf for float");
+        fail_hook(subject, error_code::compile_failed,
+                  detail::format("calls {}, which libdevice does not have", function.name),
+                  "correct the name: __nv_sin is for double, __nv_sinf for float");
       throw unavailable_error(
           stage::compiler,
           {.message = detail::format("{}: calls {} of libdevice, and no libdevice.10.bc belongs to "
@@ -220,16 +220,17 @@ void check_ir_text(std::string_view text, compile_subject const& subject)
   if (is_blank(text)) {
     constexpr char const* k_cause = "is empty: it defines no function";
     if (subject.contract == nullptr)
-      refuse(subject, error_code::compile_failed, k_cause, "pass LLVM IR with a function");
-    refuse(subject, code_of(finding_id::missing_hook), k_cause,
-           declaration_hint(subject, subject.contract->hooks.front()));
+      fail_hook(subject, error_code::compile_failed, k_cause, "pass LLVM IR with a function");
+    fail_hook(subject, code_of(finding_id::missing_hook), k_cause,
+              declaration_hint(subject, subject.contract->hooks.front()));
   }
   if (!is_ir(text))
-    refuse(subject, error_code::compile_failed, "is not LLVM IR",
-           "name a file of CUDA C++ .cu; LLVM IR has lines such as: define float @f(float %x) {");
+    fail_hook(
+        subject, error_code::compile_failed, "is not LLVM IR",
+        "name a file of CUDA C++ .cu; LLVM IR has lines such as: define float @f(float %x) {");
   if (text.find("datalayout") == std::string_view::npos)
-    refuse(subject, error_code::compile_failed, "states no target datalayout",
-           detail::format("add: target datalayout = \"{}\"", k_data_layout));
+    fail_hook(subject, error_code::compile_failed, "states no target datalayout",
+              detail::format("add: target datalayout = \"{}\"", k_data_layout));
 }
 
 }  // namespace fatlink::detail

@@ -117,7 +117,8 @@ constexpr unsigned k_least_mib = 64;
 constexpr long k_longest_ms = 600'000;  ///< after which the helper ends itself
 constexpr unsigned k_most_mib = 65536;
 
-[[noreturn]] void refuse(std::string const& message, std::string const& input, char const* hint)
+[[noreturn]] void fail_option(std::string const& message, std::string const& input,
+                              char const* hint)
 {
   throw usage_error(
       {.message = message, .input = input, .code = error_code::invalid_argument, .hint = hint});
@@ -140,8 +141,8 @@ void check_targets(std::vector<target> const& targets)
   for (auto const architecture : targets) {
     check_target(architecture);
     if (std::count(targets.begin(), targets.end(), architecture) > 1)
-      refuse(detail::format("the architecture {} is given twice", architecture.name()),
-             architecture.name(), "give each architecture once");
+      fail_option(detail::format("the architecture {} is given twice", architecture.name()),
+                  architecture.name(), "give each architecture once");
   }
 }
 
@@ -175,23 +176,23 @@ std::vector<std::string> common_options(compile_options const& options,
 void check_compile_options(compile_options const& options)
 {
   if (options.architectures.empty() && options.sass.empty())
-    refuse("no architecture to compile for", "architectures", "give at least one: sm_75");
+    fail_option("no architecture to compile for", "architectures", "give at least one: sm_75");
   check_targets(options.architectures);
   check_targets(options.sass);
   if (std::find(k_standards.begin(), k_standards.end(), options.standard) == k_standards.end())
-    refuse(detail::format("unknown C++ standard '{}'", options.standard), options.standard,
-           "use c++03, c++11, c++14, c++17 or c++20");
+    fail_option(detail::format("unknown C++ standard '{}'", options.standard), options.standard,
+                "use c++03, c++11, c++14, c++17 or c++20");
   for (auto const& definition : options.definitions)
     if (!is_definition(definition))
-      refuse(detail::format("'{}' does not define a macro", definition), definition,
-             "write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE'");
+      fail_option(detail::format("'{}' does not define a macro", definition), definition,
+                  "write NAME, NAME=VALUE or 'NAME(PARAMETERS)=VALUE'");
   for (auto const& [name, text] : options.headers)
     if (name.empty())
-      refuse(detail::format("'{}' does not name a header in memory", name), name,
-             "name it as the #include does");
+      fail_option(detail::format("'{}' does not name a header in memory", name), name,
+                  "name it as the #include does");
   if (!options.contract.empty() && !options.header.empty())
-    refuse("both a contract and a header", options.header.string(),
-           "give the contract, whose header is included, or the header");
+    fail_option("both a contract and a header", options.header.string(),
+                "give the contract, whose header is included, or the header");
 }
 
 void check_compiler_settings(compiler_settings const& settings)
@@ -204,9 +205,9 @@ void check_compiler_settings(compiler_settings const& settings)
          .code = error_code::invalid_time_limit,
          .hint = "set <compiler_settings::time_limit> to more than 0 and at most 600 s"});
   if (settings.memory_limit_mib < k_least_mib || settings.memory_limit_mib > k_most_mib)
-    refuse(detail::format("a memory limit of {} MiB", settings.memory_limit_mib),
-           std::to_string(settings.memory_limit_mib),
-           "set <compiler_settings::memory_limit_mib> to a number from 64 to 65536");
+    fail_option(detail::format("a memory limit of {} MiB", settings.memory_limit_mib),
+                std::to_string(settings.memory_limit_mib),
+                "set <compiler_settings::memory_limit_mib> to a number from 64 to 65536");
 }
 
 std::vector<compile_call> nvrtc_compiles(compile_options const& options,
@@ -234,7 +235,8 @@ std::vector<compile_call> nvrtc_compiles(compile_options const& options,
 std::vector<compile_call> nvvm_compiles(compile_options const& options)
 {
   if (!options.sass.empty())
-    refuse("libNVVM cannot generate cubins", "sass", "compile LLVM IR without cubins (--sass)");
+    fail_option("libNVVM cannot generate cubins", "sass",
+                "compile LLVM IR without cubins (--sass)");
   auto const& flags = options.float_flags;
   std::vector<compile_call> compiles;
   for (auto const architecture : options.architectures) {

@@ -431,8 +431,8 @@ void refuse_product(compile_product const& product, compile_subject const& subje
 
 namespace {
 
-[[noreturn]] void refuse(std::string const& name, std::string const& cause, code_text code,
-                         char const* hint)
+[[noreturn]] void fail_compile(std::string const& name, std::string const& cause, code_text code,
+                               char const* hint)
 {
   throw compile_error(stage::compiler, {.message = detail::format("{}: {}", name, cause),
                                         .input = name,
@@ -475,40 +475,43 @@ char const* hint_of(std::string const& reason)
 
 void refuse_memory(std::string const& name, compiler_settings const& settings)
 {
-  refuse(name,
-         detail::format("the compile needed more than its memory limit of {} MiB",
-                        settings.memory_limit_mib),
-         error_code::compile_memory,
-         "look for endless templates or macros, or raise <compiler_settings::memory_limit_mib>");
+  fail_compile(
+      name,
+      detail::format("the compile needed more than its memory limit of {} MiB",
+                     settings.memory_limit_mib),
+      error_code::compile_memory,
+      "look for endless templates or macros, or raise <compiler_settings::memory_limit_mib>");
 }
 
 void refuse_slow_headers(std::string const& name, compiler_settings const& settings)
 {
-  refuse(name,
-         detail::format("finding and reading its headers took longer than the time limit of {} s",
-                        seconds_of(settings.time_limit)),
-         error_code::compile_timeout,
-         "include fewer headers, name fewer folders, or raise <compiler_settings::time_limit>");
+  fail_compile(
+      name,
+      detail::format("finding and reading its headers took longer than the time limit of {} s",
+                     seconds_of(settings.time_limit)),
+      error_code::compile_timeout,
+      "include fewer headers, name fewer folders, or raise <compiler_settings::time_limit>");
 }
 
 void refuse_death(helper_death const& death, std::string const& name,
                   compiler_settings const& settings)
 {
   if (death.reason == "ETIMEDOUT")
-    refuse(name,
-           detail::format(
-               "the compile took longer than its time limit of {} s; the compiler's process was "
-               "stopped",
-               seconds_of(settings.time_limit)),
-           error_code::compile_timeout,
-           "look for endless templates or macros, or raise <compiler_settings::time_limit>");
+    fail_compile(
+        name,
+        detail::format(
+            "the compile took longer than its time limit of {} s; the compiler's process was "
+            "stopped",
+            seconds_of(settings.time_limit)),
+        error_code::compile_timeout,
+        "look for endless templates or macros, or raise <compiler_settings::time_limit>");
   if (is_near_limit(death.peak_kib, settings.memory_limit_mib)) refuse_memory(name, settings);
-  refuse(name,
-         detail::format("{} ({})",
-                        is_crash(death.reason) ? "the compiler crashed compiling it"
-                                               : "the compiler's process died compiling it",
-                        death.cause.empty() ? death.reason : death.cause),
-         vendor_code(death.reason), hint_of(death.reason));
+  fail_compile(name,
+               detail::format("{} ({})",
+                              is_crash(death.reason) ? "the compiler crashed compiling it"
+                                                     : "the compiler's process died compiling it",
+                              death.cause.empty() ? death.reason : death.cause),
+               vendor_code(death.reason), hint_of(death.reason));
 }
 
 }  // namespace fatlink::detail

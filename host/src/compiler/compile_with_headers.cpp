@@ -25,7 +25,7 @@ try {
   helpers.unpack_headers(headers.path().string());
   headers.record();
   return {};
-} catch (cache::fault const& failure) {
+} catch (cache::folder_error const& failure) {
   return failure.message;
 } catch (file_error const& failure) {
   return failure.details().message;

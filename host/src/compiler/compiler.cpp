@@ -50,7 +50,7 @@ class source_compiler {
   std::vector<compile_product> compile_all();
   std::vector<compile_product> compile(program const& subject);
   void check_confinement(helper_tool tool);
-  [[noreturn]] void refuse(compile_product const& product, std::size_t number);
+  [[noreturn]] void fail_product(compile_product const& product, std::size_t number);
   ir_agreement compare_ir_types(byte_buffer const& ptx);
 
   compiler_state& state_;
@@ -67,7 +67,7 @@ cached_link source_compiler::make()
 {
   find_types();
   auto const products = compile_all();
-  if (!products.back().code.empty()) refuse(products.back(), products.size());
+  if (!products.back().code.empty()) fail_product(products.back(), products.size());
   if (declarations_ == declaration_state::unknown) refuse_declarations(inputs_.subject);
   auto const agreement = compare_ir_types(products.front().ptx);
   return make_fatbin(products, inputs_, types_, agreement);
@@ -102,7 +102,7 @@ std::vector<compile_product> source_compiler::compile_all()
 }
 
 /// `number`: of the compile that failed, from 1.
-void source_compiler::refuse(compile_product const& product, std::size_t number)
+void source_compiler::fail_product(compile_product const& product, std::size_t number)
 {
   inputs_.name_header_files();
   auto const& subject = inputs_.subject;

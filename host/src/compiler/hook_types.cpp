@@ -24,7 +24,7 @@ std::string mangled_type(ptx_interface const& module, std::size_t index)
   return {};
 }
 
-[[noreturn]] void refuse(installed_contract const& contract, std::string const& hook)
+[[noreturn]] void fail_hook_types(installed_contract const& contract, std::string const& hook)
 {
   throw file_error(
       stage::compiler,
@@ -64,7 +64,7 @@ hook_types read_hook_types(std::string_view ptx, installed_contract const& contr
     auto const mangled = mangled_type(module, i);
     auto const hook = std::find_if(module.hooks.begin(), module.hooks.end(),
                                    [&](auto const& function) { return function.name == name; });
-    if (mangled.empty() || hook == module.hooks.end()) refuse(contract, name);
+    if (mangled.empty() || hook == module.hooks.end()) fail_hook_types(contract, name);
     types.mangled.emplace(name, mangled);
     types.declarations.push_back(*hook);
   }

@@ -52,7 +52,7 @@ bool is_contract_name(std::string const& name)
   });
 }
 
-[[noreturn]] void refuse(fs::path const& file, std::string const& cause)
+[[noreturn]] void fail_contract(fs::path const& file, std::string const& cause)
 {
   throw file_error(stage::compiler,
                    {.message = detail::format("{}: {}", file.string(), cause),
@@ -66,7 +66,7 @@ fs::path header_of(fs::path const& file, std::string const& header)
 {
   auto const path = fs::path(header).lexically_normal();
   if (path.empty() || path.is_absolute() || *path.begin() == "..")
-    refuse(file, detail::format("its header '{}' is not below its folder", header));
+    fail_contract(file, detail::format("its header '{}' is not below its folder", header));
   return file.parent_path() / path;
 }
 
@@ -76,8 +76,10 @@ try {
                               .version = json.at("version").get<int>(),
                               .hooks = json.at("hooks").get<std::vector<std::string>>(),
                               .package = json.value("package", std::string{})};
-  if (json.at("fatlink_contract").get<int>() != k_format) refuse(file, "is of a newer fatlink");
-  if (contract.version < 1 || contract.hooks.empty()) refuse(file, "states no version or no hook");
+  if (json.at("fatlink_contract").get<int>() != k_format)
+    fail_contract(file, "is of a newer fatlink");
+  if (contract.version < 1 || contract.hooks.empty())
+    fail_contract(file, "states no version or no hook");
   auto const header = header_of(file, json.at("header").get<std::string>());
   contract.header_name = header.filename().string();
   contract.header_path = header.string();
@@ -87,7 +89,7 @@ try {
   contract.header_text.assign(reinterpret_cast<char const*>(text.data()), text.size());
   return contract;
 } catch (nlohmann::json::exception const& failure) {
-  refuse(file, detail::format("is not a contract: {}", failure.what()));
+  fail_contract(file, detail::format("is not a contract: {}", failure.what()));
 }
 
 [[noreturn]] void refuse_missing(std::string const& name)
@@ -173,7 +175,7 @@ installed_contract find_contract(std::string const& name)
     if (!fs::exists(file, ignored)) continue;
     auto contract = parse(file, json_file::read(file)->json());
     if (contract.name != name)
-      refuse(file, detail::format("states the contract {}", contract.name));
+      fail_contract(file, detail::format("states the contract {}", contract.name));
     return contract;
   }
   refuse_missing(name);

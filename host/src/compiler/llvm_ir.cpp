@@ -503,7 +503,7 @@ std::string hint_for(ir_error const& error, compile_product const& product,
   return dialect_hint(error, compile);
 }
 
-std::string describe(ir_error const& error, compile_subject const& subject)
+std::string ir_error_text(ir_error const& error, compile_subject const& subject)
 {
   constexpr std::string_view k_list = ", must be one of:";  // in lines that follow
   auto line = error.text;
@@ -533,7 +533,7 @@ void refuse_ir_product(compile_product const& product, compile_subject const& su
          .hint = "install a newer libNVVM, or compile for an older architecture, which newer GPUs "
                  "run too"});
   if (error.text.empty()) error.text = product.code;
-  throw compile_error(stage::compiler, {.message = describe(error, subject),
+  throw compile_error(stage::compiler, {.message = ir_error_text(error, subject),
                                         .input = subject.name,
                                         .code = error_code::compile_failed,
                                         .log = product.log,

@@ -381,7 +381,7 @@ class gpu_streams {
   [[nodiscard]] CUstream create_stream() const;
   void destroy_stream(CUstream stream) const noexcept { (void)api_.stream_destroy(stream); }
   void synchronize(CUstream stream) const;
-  [[nodiscard]] stream_facts describe(CUstream stream) const;
+  [[nodiscard]] stream_facts facts_of(CUstream stream) const;
 
   [[nodiscard]] CUevent create_event(unsigned flags) const;
   void destroy_event(CUevent event) const noexcept { (void)api_.event_destroy(event); }
@@ -408,7 +408,7 @@ void gpu_streams::synchronize(CUstream stream) const
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
 
-stream_facts gpu_streams::describe(CUstream stream) const
+stream_facts gpu_streams::facts_of(CUstream stream) const
 {
   unsigned long long id = 0;
   api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
@@ -609,7 +609,7 @@ class gpu_device final : public device_backend {
   [[nodiscard]] stream_facts describe_stream(handle stream) override
   {
     auto const context = context_.enter();
-    return streams_.describe(static_cast<CUstream>(stream));
+    return streams_.facts_of(static_cast<CUstream>(stream));
   }
   [[nodiscard]] bool is_synchronous() const noexcept override { return false; }
   handle create_event() override

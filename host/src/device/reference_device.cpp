@@ -23,7 +23,7 @@
 #include "fatlink/device_backend.hpp"
 #include "fatlink/error.hpp"
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/machine.hpp"
 #include "util/files/output_file.hpp"
@@ -36,67 +36,67 @@ namespace {
 // Failures of the interpreter as errors of fatlink.
 
 /// The code of the error that reports a fault.
-error_code code_of(interpreter::fault kind) noexcept
+error_code code_of(interpreter::error_kind kind) noexcept
 {
   switch (kind) {
-    case interpreter::fault::syntax:
+    case interpreter::error_kind::syntax:
       return error_code::invalid_ptx;
-    case interpreter::fault::refused:
+    case interpreter::error_kind::refused:
       return error_code::refused_instruction;
-    case interpreter::fault::invalid:
+    case interpreter::error_kind::invalid:
       return error_code::invalid_instruction;
-    case interpreter::fault::unresolved:
+    case interpreter::error_kind::unresolved:
       return error_code::unresolved_symbol;
-    case interpreter::fault::duplicate:
+    case interpreter::error_kind::duplicate:
       return error_code::duplicate_symbol;
-    case interpreter::fault::prototype:
+    case interpreter::error_kind::prototype:
       return error_code::prototype_mismatch;
-    case interpreter::fault::no_kernel:
+    case interpreter::error_kind::no_kernel:
       return error_code::unknown_kernel;
-    case interpreter::fault::launch:
+    case interpreter::error_kind::launch:
       return error_code::invalid_launch;
-    case interpreter::fault::memory:
+    case interpreter::error_kind::memory:
       return error_code::out_of_memory;
-    case interpreter::fault::address:
+    case interpreter::error_kind::address:
       return error_code::illegal_address;
-    case interpreter::fault::endless:
+    case interpreter::error_kind::endless:
       return error_code::endless_kernel;
-    case interpreter::fault::deadlock:
+    case interpreter::error_kind::deadlock:
       return error_code::deadlock;
-    case interpreter::fault::trap:
+    case interpreter::error_kind::trap:
       return error_code::trap;
-    case interpreter::fault::race:
+    case interpreter::error_kind::race:
       return error_code::write_race;
-    case interpreter::fault::uninitialized:
+    case interpreter::error_kind::uninitialized:
       return error_code::uninitialized_read;
   }
   return error_code::defect;
 }
 
-char const* remedy_of_kind(interpreter::failure const& failure) noexcept
+char const* remedy_of_kind(interpreter::code_error const& failure) noexcept
 {
   switch (failure.kind()) {
-    case interpreter::fault::syntax:
+    case interpreter::error_kind::syntax:
       return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
              "report it with the inputs";
-    case interpreter::fault::refused:
+    case interpreter::error_kind::refused:
       return "the reference device has no texture references, tensor maps, multicast memory or "
              "products of several warps; run it on a GPU";
-    case interpreter::fault::invalid:
+    case interpreter::error_kind::invalid:
       return "fix the device code that made this PTX";
-    case interpreter::fault::unresolved:
+    case interpreter::error_kind::unresolved:
       return "pass the input that defines it";
-    case interpreter::fault::duplicate:
+    case interpreter::error_kind::duplicate:
       return "pass only one input that defines it";
-    case interpreter::fault::prototype:
+    case interpreter::error_kind::prototype:
       return "fix the type: every declaration and definition of the function must be the same";
-    case interpreter::fault::no_kernel:
+    case interpreter::error_kind::no_kernel:
       return "<ptx_interface::kernels> lists the kernels of a fatbin";
-    case interpreter::fault::launch:
+    case interpreter::error_kind::launch:
       return "check the grid, block and arguments that the host program passes";
-    case interpreter::fault::memory:
+    case interpreter::error_kind::memory:
       return "allocate less memory";
-    case interpreter::fault::endless:
+    case interpreter::error_kind::endless:
       return "fix the loop, or raise <cpu_options::instruction_budget> (0: no limit)";
     default:
       return failure.location().empty()
@@ -106,41 +106,41 @@ char const* remedy_of_kind(interpreter::failure const& failure) noexcept
   }
 }
 
-std::string remedy(interpreter::failure const& failure)
+std::string remedy(interpreter::code_error const& failure)
 {
   return failure.hint().empty() ? remedy_of_kind(failure) : failure.hint();
 }
 
 /// @throws file_error, link_error, unavailable_error or device_error, by the kind of `failure`,
 ///   with its code and hint.
-[[noreturn]] void throw_error(interpreter::failure const& failure)
+[[noreturn]] void throw_error(interpreter::code_error const& failure)
 {
   error_details details{.message = failure.what(),
                         .input = failure.source(),
                         .code = code_of(failure.kind()),
                         .hint = remedy(failure)};
   switch (failure.kind()) {
-    case interpreter::fault::syntax:
-    case interpreter::fault::no_kernel:
+    case interpreter::error_kind::syntax:
+    case interpreter::error_kind::no_kernel:
       throw file_error(stage::device, details);
-    case interpreter::fault::invalid:
-    case interpreter::fault::unresolved:
-    case interpreter::fault::duplicate:
-    case interpreter::fault::prototype:
+    case interpreter::error_kind::invalid:
+    case interpreter::error_kind::unresolved:
+    case interpreter::error_kind::duplicate:
+    case interpreter::error_kind::prototype:
       throw link_error(stage::linker, details);
-    case interpreter::fault::refused:
+    case interpreter::error_kind::refused:
       throw unavailable_error(stage::device, details);
     default:
       throw device_error(stage::device, details);
   }
 }
 
-/// The result of `call()`; an interpreter::failure is thrown as an error of fatlink.
+/// The result of `call()`; an interpreter::code_error is thrown as an error of fatlink.
 template <typename Call>
 decltype(auto) translate_failures(Call const& call)
 try {
   return call();
-} catch (interpreter::failure const& failure) {
+} catch (interpreter::code_error const& failure) {
   throw_error(failure);
 }
 
@@ -164,8 +164,8 @@ class memory_access {
                                     char const* action) const;
 
  private:
-  [[noreturn]] void fail(char const* action, device_address address, std::size_t bytes,
-                         std::string const& place, std::string hint) const;
+  [[noreturn]] void fail_access(char const* action, device_address address, std::size_t bytes,
+                                std::string const& place, std::string hint) const;
 
   interpreter::memory const& memory_;
   std::string const& device_;
@@ -177,8 +177,8 @@ std::byte* memory_access::readable(device_address address, std::size_t bytes,
   auto const regions = memory_.snapshot();
   if (auto const* region = interpreter::find_region(*regions, address, bytes); region != nullptr)
     return region->data + (address - region->base);
-  fail(action, address, bytes, interpreter::describe(*regions, address),
-       "check the address and the size that the host program passes");
+  fail_access(action, address, bytes, interpreter::address_text(*regions, address),
+              "check the address and the size that the host program passes");
 }
 
 std::byte* memory_access::writable(device_address address, std::size_t bytes,
@@ -187,13 +187,13 @@ std::byte* memory_access::writable(device_address address, std::size_t bytes,
   auto const regions = memory_.snapshot();
   auto const* const region = interpreter::find_region(*regions, address, bytes);
   if (region != nullptr && region->is_mapped && region->read_only)
-    fail(action, address, bytes, "in " + interpreter::name_of(*region) + ", read-only",
-         "map the memory with host_access::read_write");
+    fail_access(action, address, bytes, "in " + interpreter::name_of(*region) + ", read-only",
+                "map the memory with host_access::read_write");
   return readable(address, bytes, action);
 }
 
-void memory_access::fail(char const* action, device_address address, std::size_t bytes,
-                         std::string const& place, std::string hint) const
+void memory_access::fail_access(char const* action, device_address address, std::size_t bytes,
+                                std::string const& place, std::string hint) const
 {
   throw device_error(stage::device,
                      {.message = detail::format("{} {} failed: {} bytes at {:#x} are {}", action,

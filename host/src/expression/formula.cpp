@@ -20,7 +20,7 @@ using instruction = formula::instruction;
 /// level of nesting (of a comparison, a sum, a product and a function), and the innermost.
 constexpr std::size_t k_stack = 4 * (limits::k_expression_depth + 1) + 4;
 
-[[noreturn]] void fail(std::string const& cause, instruction const& at, char const* hint)
+[[noreturn]] void fail_formula(std::string const& cause, instruction const& at, char const* hint)
 {
   throw expression_error(detail::format("{} (at character {})", cause, at.place), hint);
 }
@@ -28,18 +28,18 @@ constexpr std::size_t k_stack = 4 * (limits::k_expression_depth + 1) + 4;
 [[noreturn]] void fail_overflow(std::int64_t a, char const* sign, std::int64_t b,
                                 instruction const& at)
 {
-  fail(detail::format("{} {} {} overflows 64 bits", a, sign, b), at,
-       "use smaller sizes, or divide before numbers are multiplied");
+  fail_formula(detail::format("{} {} {} overflows 64 bits", a, sign, b), at,
+               "use smaller sizes, or divide before numbers are multiplied");
 }
 
 [[noreturn]] void fail_division(std::int64_t a, std::int64_t b, instruction const& at)
 {
   auto const* const sign = at.code == code::remainder ? "%" : "/";
   if (b == 0)
-    fail(detail::format("division by zero: {} {} 0", a, sign), at,
-         "use max(1, …) as the divisor, or a condition: b == 0 ? 0 : a / b");
-  fail(detail::format("division of a negative number: {} {} {}", a, sign, b), at,
-       "divide only numbers that are not negative");
+    fail_formula(detail::format("division by zero: {} {} 0", a, sign), at,
+                 "use max(1, …) as the divisor, or a condition: b == 0 ? 0 : a / b");
+  fail_formula(detail::format("division of a negative number: {} {} {}", a, sign, b), at,
+               "divide only numbers that are not negative");
 }
 
 std::int64_t divide(std::int64_t a, std::int64_t b, instruction const& at)

@@ -95,7 +95,7 @@ class checker {
     if (source == nullptr) return false;
     for (auto const& entry : entries_)
       if (entry.ident_text != source->ident_text)
-        fail(entry, detail::format("has another ident than the {} entry", name_of(*source)));
+        fail_digest(entry, detail::format("has another ident than the {} entry", name_of(*source)));
     check_count();
     for (std::size_t index = 0; index < entries_.size(); ++index) check_entry(index);
     return true;
@@ -114,14 +114,14 @@ class checker {
       }
       if (ident.state == ident_state::damaged && damaged == nullptr) damaged = &entry;
     }
-    if (damaged != nullptr) fail(*damaged, "has a damaged ident");
+    if (damaged != nullptr) fail_digest(*damaged, "has a damaged ident");
     return nullptr;
   }
 
   void check_count() const
   {
     if (entries_.size() != stated_.size())
-      fail(
+      fail_digest(
           detail::format("holds {} entries and was built with {}", entries_.size(), stated_.size()),
           0);
   }
@@ -132,16 +132,17 @@ class checker {
     auto const& stated = stated_[index];
     if (describe_entry(image_, entry) == stated) return;
     auto const expected = stated.substr(0, stated.find(' '));
-    if (name_of(entry) != expected) fail(entry, detail::format("replaces the {} entry", expected));
-    fail(entry, "does not have the bytes that it was built with");
+    if (name_of(entry) != expected)
+      fail_digest(entry, detail::format("replaces the {} entry", expected));
+    fail_digest(entry, "does not have the bytes that it was built with");
   }
 
-  [[noreturn]] void fail(fatbin_entry const& entry, std::string const& cause) const
+  [[noreturn]] void fail_digest(fatbin_entry const& entry, std::string const& cause) const
   {
-    fail(detail::format("the {} entry at byte {} {}", name_of(entry), entry.offset, cause),
-         entry.offset);
+    fail_digest(detail::format("the {} entry at byte {} {}", name_of(entry), entry.offset, cause),
+                entry.offset);
   }
-  [[noreturn]] void fail(std::string const& cause, std::uint64_t offset) const
+  [[noreturn]] void fail_digest(std::string const& cause, std::uint64_t offset) const
   {
     throw format_error(
         offset, {.message = detail::format(

@@ -107,10 +107,10 @@ class reader {
 
   std::vector<fatbin_entry> read()
   try {
-    if (bytes_.size() == 0) fail(error_code::empty_input, 0, "the file is empty");
+    if (bytes_.size() == 0) fail_fatbin(error_code::empty_input, 0, "the file is empty");
     if (bytes_.size() < 4 || bytes_.read<std::uint32_t>(0) != k_magic) fail_other_form();
     for (std::uint64_t offset = 0; offset < bytes_.size();) offset = read_container(offset);
-    if (entries_.empty()) fail(error_code::corrupt_fatbin, 0, "holds no entries");
+    if (entries_.empty()) fail_fatbin(error_code::corrupt_fatbin, 0, "holds no entries");
     return std::move(entries_);
   } catch (detail::out_of_bytes const& end) {
     corrupt(end.offset,
@@ -119,8 +119,8 @@ class reader {
   }
 
  private:
-  [[noreturn]] void fail(error_code code, std::uint64_t offset, std::string const& cause,
-                         std::string const& hint = k_rebuild) const
+  [[noreturn]] void fail_fatbin(error_code code, std::uint64_t offset, std::string const& cause,
+                                std::string const& hint = k_rebuild) const
   {
     throw format_error(offset,
                        {.message = detail::format("{}: {}, at byte {}", name_, cause, offset),
@@ -131,24 +131,24 @@ class reader {
   [[noreturn]] void fail_other_form() const
   {
     auto const form = detail::recognize_form(bytes_.view(0, bytes_.size()));
-    fail(error_code::not_a_fatbin, 0, "not a fatbin but " + form.description, form.remedy);
+    fail_fatbin(error_code::not_a_fatbin, 0, "not a fatbin but " + form.description, form.remedy);
   }
   [[noreturn]] void corrupt(std::uint64_t offset, std::string const& cause) const
   {
-    fail(error_code::corrupt_fatbin, offset, cause);
+    fail_fatbin(error_code::corrupt_fatbin, offset, cause);
   }
 
   [[noreturn]] void exceed(std::uint64_t offset, std::string const& excess,
                            std::string const& hint) const
   {
-    fail(error_code::above_limit, offset, excess, hint);
+    fail_fatbin(error_code::above_limit, offset, excess, hint);
   }
 
   /// What follows cannot be read.
   [[noreturn]] void fail_newer(std::uint64_t offset, std::string const& what) const
   {
-    fail(error_code::newer_format, offset, what + ", which this fatlink does not know",
-         "use a newer fatlink, or make it with an older toolkit");
+    fail_fatbin(error_code::newer_format, offset, what + ", which this fatlink does not know",
+                "use a newer fatlink, or make it with an older toolkit");
   }
 
   void check_version(std::uint64_t entry) const

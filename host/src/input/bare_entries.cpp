@@ -68,11 +68,11 @@ class body_checker {
       else
         check_statement();
     }
-    if (depth_ > 0) fail(token_, "ends inside a block");
+    if (depth_ > 0) fail_ptx(token_, "ends inside a block");
   }
 
  private:
-  [[noreturn]] void fail(token const& place, std::string const& cause) const
+  [[noreturn]] void fail_ptx(token const& place, std::string const& cause) const
   {
     refuse_ptx(text_, name_, place.offset, cause);
   }
@@ -86,7 +86,7 @@ class body_checker {
   {
     token_ = lexer_.next();
     if (is_no_token(token_))
-      fail(token_, detail::format("has {}, which is no token", shown(token_)));
+      fail_ptx(token_, detail::format("has {}, which is no token", shown(token_)));
   }
 
   [[nodiscard]] bool at(std::string_view text) const { return token_.text == text; }
@@ -97,9 +97,9 @@ class body_checker {
     if (at(";")) return advance();
     if (at("{")) return open();       // the body after a head with `.pragma "…";`
     if (at("@")) return skip_line();  // @@DWARF
-    if (at("}")) fail(token_, "has '}' without '{'");
+    if (at("}")) fail_ptx(token_, "has '}' without '{'");
     if (token_.kind != token_kind::directive)
-      fail(token_, detail::format("has {} where a directive must be", shown(token_)));
+      fail_ptx(token_, detail::format("has {} where a directive must be", shown(token_)));
     if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
     if (at(".section")) return skip_section();
     skip_declaration();
@@ -114,7 +114,7 @@ class body_checker {
     if (ptx::unterminated_directive::begins_with(token_)) return skip_unterminated();
     if (token_.kind == token_kind::word) return skip_instruction();
     if (token_.kind != token_kind::directive && !at("@"))
-      fail(token_, detail::format("has {} where a statement must be", shown(token_)));
+      fail_ptx(token_, detail::format("has {} where a statement must be", shown(token_)));
     skip_past_semicolon();
   }
 
@@ -142,11 +142,11 @@ class body_checker {
   {
     std::size_t braces = 0;
     for (; !at(";"); advance()) {
-      if (token_.kind == token_kind::end) fail(token_, "ends inside a statement");
+      if (token_.kind == token_kind::end) fail_ptx(token_, "ends inside a statement");
       if (at("{")) ++braces;
-      if (at("}") && braces-- == 0) fail(token_, "has '}' inside a statement");
+      if (at("}") && braces-- == 0) fail_ptx(token_, "has '}' inside a statement");
     }
-    if (braces > 0) fail(token_, "has ';' between the braces of an operand");
+    if (braces > 0) fail_ptx(token_, "has ';' between the braces of an operand");
     advance();
   }
 
@@ -154,9 +154,9 @@ class body_checker {
   void skip_declaration()
   {
     for (; !at(";"); advance()) {
-      if (token_.kind == token_kind::end) fail(token_, "ends inside a directive");
+      if (token_.kind == token_kind::end) fail_ptx(token_, "ends inside a directive");
       if (at("=")) return skip_past_semicolon();
-      if (at("}")) fail(token_, "has '}' without '{'");
+      if (at("}")) fail_ptx(token_, "has '}' without '{'");
       if (at("{")) return open();
     }
     advance();
@@ -165,11 +165,11 @@ class body_checker {
   void skip_section()
   {
     while (!at("{")) {
-      if (token_.kind == token_kind::end) fail(token_, "ends inside a directive");
+      if (token_.kind == token_kind::end) fail_ptx(token_, "ends inside a directive");
       advance();
     }
     while (!at("}")) {
-      if (token_.kind == token_kind::end) fail(token_, "ends inside a block");
+      if (token_.kind == token_kind::end) fail_ptx(token_, "ends inside a block");
       advance();
     }
     advance();
@@ -239,7 +239,7 @@ class head_reader {
   }
 
  private:
-  [[noreturn]] void fail(std::size_t offset, std::string const& cause) const
+  [[noreturn]] void fail_ptx(std::size_t offset, std::string const& cause) const
   {
     refuse_ptx(text_, name_, offset, cause);
   }
@@ -247,11 +247,11 @@ class head_reader {
   void check_characters() const
   {
     for (std::size_t offset = 0; offset < text_.size();) {
-      if (text_[offset] == '\0') fail(offset, "has a NUL before its end");
+      if (text_[offset] == '\0') fail_ptx(offset, "has a NUL before its end");
       if (is_control(text_[offset]))
-        fail(offset, detail::format("has the control character {:#04x}", text_[offset]));
+        fail_ptx(offset, detail::format("has the control character {:#04x}", text_[offset]));
       auto const size = utf8_size(text_.substr(offset));
-      if (size == 0) fail(offset, "has bytes that are not UTF-8");
+      if (size == 0) fail_ptx(offset, "has bytes that are not UTF-8");
       offset += size;
     }
   }
@@ -260,7 +260,7 @@ class head_reader {
   {
     auto const word = lexer_.next();
     if (word.text == directive) return;
-    fail(word.offset, detail::format("has {} where {} must be", shown(word), directive));
+    fail_ptx(word.offset, detail::format("has {} where {} must be", shown(word), directive));
   }
 
   static std::string shown(token const& word)
@@ -278,7 +278,7 @@ class head_reader {
     if (dot == std::string_view::npos ||
         !read_number(version.text.substr(0, dot), head_.version_major) ||
         !read_number(version.text.substr(dot + 1), head_.version_minor))
-      fail(version.offset, detail::format("has {} where a version must be", shown(version)));
+      fail_ptx(version.offset, detail::format("has {} where a version must be", shown(version)));
   }
 
   /// .target sm_90a, debug: the architecture is first, then options.
@@ -287,11 +287,11 @@ class head_reader {
     expect(".target");
     auto const word = lexer_.next();
     if (!read_architecture(word.text))
-      fail(word.offset, detail::format("has {} where a target must be", shown(word)));
+      fail_ptx(word.offset, detail::format("has {} where a target must be", shown(word)));
     after_target_ = lexer_.next();
     while (after_target_.text == ",") {
       if (auto const option = lexer_.next(); option.kind != token_kind::word)
-        fail(option.offset, detail::format("has {} where a target must be", shown(option)));
+        fail_ptx(option.offset, detail::format("has {} where a target must be", shown(option)));
       after_target_ = lexer_.next();
     }
   }
@@ -312,12 +312,12 @@ class head_reader {
   void read_address_size()
   {
     if (after_target_.text != ".address_size")
-      fail(after_target_.offset,
-           "has no .address_size 64 after .target, so its addresses have 32 "
-           "bits");
+      fail_ptx(after_target_.offset,
+               "has no .address_size 64 after .target, so its addresses have 32 "
+               "bits");
     auto const size = lexer_.next();
     if (size.text != "64")
-      fail(size.offset, detail::format("has .address_size {}, not 64", shown(size)));
+      fail_ptx(size.offset, detail::format("has .address_size {}, not 64", shown(size)));
     head_.text = text_;
   }
 

@@ -24,11 +24,11 @@ constexpr std::uint64_t k_blocks = 32;                // of a multiprocessor
 constexpr std::uint64_t k_shared_bytes = 228 * 1024;  // of a multiprocessor
 constexpr std::uint64_t k_cluster_blocks = 8;         // of a cluster, unless an option allows 16
 
-/// @throws failure (launch) naming the kernel.
+/// @throws code_error (launch) naming the kernel.
 [[noreturn]] void fail_launch(kernel const& kernel, std::string const& reason)
 {
-  throw failure(fault::launch, "kernel " + kernel.entry->name + ": " + reason,
-                kernel.entry->source);
+  throw code_error(error_kind::launch, "kernel " + kernel.entry->name + ": " + reason,
+                   kernel.entry->source);
 }
 
 std::string text_of(extents const& size)
@@ -106,7 +106,7 @@ std::uint64_t max_resident_blocks(kernel const& kernel, launch_options const& op
   return blocks * k_multiprocessors;
 }
 
-/// @throws failure (launch) the grid, the block, the clusters or the shared memory do not fit.
+/// @throws code_error (launch) the grid, the block, the clusters or the shared memory do not fit.
 void check_shape(kernel const& kernel, launch_options const& options)
 {
   auto const& [grid, block] = std::pair{options.grid, options.block};

@@ -18,8 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "interpreter/decode/code_error.hpp"
 #include "interpreter/decode/decoder.hpp"
-#include "interpreter/decode/failure.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/execution/block.hpp"
 #include "interpreter/execution/memory.hpp"
@@ -67,16 +67,17 @@ struct kernel {
 class program {
  public:
   /// Parses and links the modules; allocates and initialises module-scope variables.
-  /// @throws failure (syntax, duplicate, prototype, unresolved, memory);
-  ///   failure (refused) text or variables beyond a limit (util/limits.hpp);
-  ///   failure (invalid) more constants than any device has.
+  /// @throws code_error (syntax, duplicate, prototype, unresolved, memory);
+  ///   code_error (refused) text or variables beyond a limit (util/limits.hpp);
+  ///   code_error (invalid) more constants than any device has.
   program(std::shared_ptr<memory> memory, std::span<module_text const> modules);
   ~program();
   program(program const&) = delete;
   program& operator=(program const&) = delete;
 
   /// Decodes the kernel `name` and all functions that it may call.
-  /// @throws failure (no_kernel; refused, naming the instruction and its line; invalid, more static
+  /// @throws code_error (no_kernel; refused, naming the instruction and its line; invalid, more
+  /// static
   ///   shared memory than any device has).
   kernel const& find(std::string const& name);
   /// The .global or .const variable `name` that is visible to other modules; nothing where there is
@@ -84,15 +85,15 @@ class program {
   [[nodiscard]] std::optional<placed_variable> find_variable(std::string const& name) const;
   /// Of all .const variables at module scope.
   [[nodiscard]] std::uint64_t constant_bytes() const noexcept;
-  /// The heap of malloc, made at the first call. @throws failure (memory).
+  /// The heap of malloc, made at the first call. @throws code_error (memory).
   device_heap& heap();
   [[nodiscard]] std::shared_ptr<memory> const& device_memory() const noexcept { return memory_; }
 
  private:
   void place_variables();
   void place(unsigned module, syntax::variable const& variable, std::uint64_t& address);
-  [[noreturn]] void refuse(unsigned module, syntax::variable const& variable,
-                           std::string const& limit) const;
+  [[noreturn]] void fail_variable(unsigned module, syntax::variable const& variable,
+                                  std::string const& limit) const;
   void allocate();
   /// `function`: the one that holds the variable in its body.
   void initialise(unsigned module, syntax::variable const& variable, std::uint64_t address,
@@ -131,10 +132,10 @@ struct launch_options {
 
 /// Runs a kernel to its end. `arguments[i]` are the bytes of argument i. Returns the number of
 /// instructions executed, counted for each thread.
-/// @throws failure (launch) the shape or the arguments do not fit the kernel;
-///   failure (address, endless, deadlock, trap, race, uninitialized) a thread failed: the message
-///   names the kernel, the thread, the instruction and the address. Memory written before stays
-///   written.
+/// @throws code_error (launch) the shape or the arguments do not fit the kernel;
+///   code_error (address, endless, deadlock, trap, race, uninitialized) a thread failed: the
+///   message names the kernel, the thread, the instruction and the address. Memory written before
+///   stays written.
 std::uint64_t launch(program& program, kernel const& kernel, launch_options const& options,
                      std::span<std::span<std::byte const> const> arguments);
 

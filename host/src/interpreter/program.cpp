@@ -24,10 +24,10 @@ try {
   return ptx::parse_module(module.text, module.name);
 } catch (ptx::syntax_error const& error) {
   if (error.category() == ptx::syntax_error::kind::malformed)
-    throw failure(fault::syntax, error.what(), error.source(), error.line());
-  throw failure(fault::refused,
-                line_in_ptx(error.source(), error.line()) + ": " + unsupported(error.detail()),
-                error.source(), error.line());
+    throw code_error(error_kind::syntax, error.what(), error.source(), error.line());
+  throw code_error(error_kind::refused,
+                   line_in_ptx(error.source(), error.line()) + ": " + unsupported(error.detail()),
+                   error.source(), error.line());
 }
 
 constexpr unsigned k_no_function = ~0U;
@@ -59,17 +59,17 @@ void program::place(unsigned module, syntax::variable const& variable, std::uint
 {
   module_bytes_ += std::max(variable.bytes(), k_min_bytes);
   if (module_bytes_ > limits::k_module_bytes)
-    refuse(module, variable, "more than 1 GiB of .global and .const variables in a module");
+    fail_variable(module, variable, "more than 1 GiB of .global and .const variables in a module");
   requests_.push_back({variable.bytes(), variable.name, variable.space == space::constant});
   placeholders_.push_back(&address);
 }
 
-void program::refuse(unsigned module, syntax::variable const& variable,
-                     std::string const& limit) const
+void program::fail_variable(unsigned module, syntax::variable const& variable,
+                            std::string const& limit) const
 {
   auto const& source = modules_.modules[module].name;
-  throw failure(
-      fault::refused,
+  throw code_error(
+      error_kind::refused,
       line_in_ptx(source, variable.line) + ": " + variable.name + ": " + unsupported(limit), source,
       variable.line);
 }
@@ -137,10 +137,10 @@ void program::check_constants() const
     bytes = aligned(bytes, variable->align) + variable->bytes();
     if (bytes <= limits::k_constant_bytes) continue;
     auto const& source = modules_.modules[module].name;
-    throw failure(fault::invalid,
-                  line_in_ptx(source, variable->line) + ": " + variable->name +
-                      ": the .const variables of a module have more than 64 KiB",
-                  source, variable->line);
+    throw code_error(error_kind::invalid,
+                     line_in_ptx(source, variable->line) + ": " + variable->name +
+                         ": the .const variables of a module have more than 64 KiB",
+                     source, variable->line);
   }
 }
 
@@ -153,7 +153,7 @@ kernel const& program::find(std::string const& name)
     if (!function.is_entry || function.name != name) continue;
     return *(kernels_[name] = decode_kernel(i));
   }
-  throw failure(fault::no_kernel, "there is no kernel " + name);
+  throw code_error(error_kind::no_kernel, "there is no kernel " + name);
 }
 
 device_heap& program::heap()
@@ -203,9 +203,9 @@ void program::initialise(unsigned module, syntax::variable const& variable, std:
   if (variable.initial.empty()) return;
   auto const& source = modules_.modules[module].name;
   if (variable.space == space::shared)
-    throw failure(fault::syntax,
-                  source + ": " + variable.name + ": shared memory cannot be initialised", source,
-                  variable.line);
+    throw code_error(error_kind::syntax,
+                     source + ": " + variable.name + ": shared memory cannot be initialised",
+                     source, variable.line);
   auto const region =
       std::lower_bound(regions_.begin(), regions_.end(), address,
                        [](auto const& entry, std::uint64_t base) { return entry.base < base; });
@@ -234,9 +234,10 @@ std::uint64_t program::address_of(unsigned module, std::string const& name, unsi
       return k_function_window + meaning.index * k_function_stride;
     }
   }
-  throw failure(fault::unresolved,
-                source + ": " + name + " is not a function or a variable with a constant address",
-                source, line);
+  throw code_error(
+      error_kind::unresolved,
+      source + ": " + name + " is not a function or a variable with a constant address", source,
+      line);
 }
 
 /// Of a variable in the body of `function`.
@@ -247,8 +248,8 @@ std::uint64_t program::address_of(unsigned function, syntax::initial_value const
   if (auto const place = addresses_.inner.find({function, index}); place != addresses_.inner.end())
     return place->second;
   auto const& source = modules_.modules[modules_.functions[function].module].name;
-  throw failure(
-      fault::unresolved,
+  throw code_error(
+      error_kind::unresolved,
       source + ": " + value.symbol + " is not a function or a variable with a constant address",
       source, holder.line);
 }

@@ -129,7 +129,7 @@ byte_buffer encode(link_product const& product, request_identity const& request)
   return message.finish();
 }
 
-byte_buffer encode(helper_failure const& failure, request_identity const& request)
+byte_buffer encode(helper_error const& failure, request_identity const& request)
 {
   writer message(failure.is_unavailable ? message_kind::unavailable : message_kind::failure,
                  request);
@@ -295,10 +295,10 @@ looked_up_file decode_file(bytes_view body)
   return file;
 }
 
-helper_failure decode_failure(bytes_view body, message_kind kind)
+helper_error decode_failure(bytes_view body, message_kind kind)
 {
   sequence_reader reader(body);
-  helper_failure failure;
+  helper_error failure;
   failure.is_unavailable = kind == message_kind::unavailable;
   auto const stage_number = reader.number<std::uint32_t>();
   if (stage_number > static_cast<std::uint32_t>(stage::report))

@@ -122,7 +122,7 @@ struct looked_up_file {
   std::string_view text = {};  ///< points into the host's copy, or into the message
 };
 
-struct helper_failure {
+struct helper_error {
   fatlink::stage where = stage::linker;
   error_details details;
   bool is_unavailable = false;
@@ -133,7 +133,7 @@ byte_buffer encode(link_request const& request, std::uint64_t number);
 byte_buffer encode(program const& request, std::uint64_t number);
 byte_buffer encode(helper_hello const& hello);
 byte_buffer encode(link_product const& product, request_identity const& request);
-byte_buffer encode(helper_failure const& failure, request_identity const& request);
+byte_buffer encode(helper_error const& failure, request_identity const& request);
 byte_buffer encode(compile_reply const& reply, request_identity const& request);
 /// Of a look-up of `path`.
 byte_buffer encode_look_up(std::string const& path, request_identity const& request);
@@ -146,7 +146,7 @@ program decode_program(bytes_view body);
 /// Texts of hellos, products and failures come back printable (util/text/format.hpp).
 helper_hello decode_hello(bytes_view body);
 link_product decode_product(bytes_view body);
-helper_failure decode_failure(bytes_view body, message_kind kind);
+helper_error decode_failure(bytes_view body, message_kind kind);
 compile_reply decode_compiled(bytes_view body);
 std::string decode_look_up(bytes_view body);
 looked_up_file decode_file(bytes_view body);

@@ -23,7 +23,7 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void fail(std::uint64_t offset, std::string const& cause)
+[[noreturn]] void fail_cubin(std::uint64_t offset, std::string const& cause)
 {
   throw file_error(stage::image,
                    {.message = detail::format("linked image: {}, at byte {}", cause, offset),
@@ -40,7 +40,7 @@ void visit_symbols(bytes_view cubin, Visit const& visit)
 {
   read_image(cubin, [&](elf_reader const& elf) {
     if (elf.machine() != k_elf_machine_cuda)
-      fail(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
+      fail_cubin(offsetof(Elf64_Ehdr, e_machine), "is not a CUDA ELF file");
     for (std::uint32_t index = 0; index < elf.section_count(); ++index)
       if (auto const section = elf.section(index); section.type == SHT_SYMTAB) {
         elf_symbols const symbols(elf, section);
@@ -86,19 +86,20 @@ void read_image(bytes_view cubin, std::function<void(elf_reader const&)> const& 
 try {
   read(elf_reader(cubin));
 } catch (elf_error const& error) {
-  fail(error.offset, error.cause);
+  fail_cubin(error.offset, error.cause);
 } catch (out_of_bytes const& end) {
-  fail(end.offset,
-       detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
+  fail_cubin(end.offset,
+             detail::format("truncated: {} bytes are needed, it has {}", end.wanted, end.size));
 }
 
 void check_executable(bytes_view cubin)
 {
   read_image(cubin, [](elf_reader const& elf) {
     if (elf.type() != ET_EXEC)
-      fail(offsetof(Elf64_Ehdr, e_type),
-           detail::format("has the ELF type {:#x}, not that of an executable, so no GPU loads it",
-                          elf.type()));
+      fail_cubin(
+          offsetof(Elf64_Ehdr, e_type),
+          detail::format("has the ELF type {:#x}, not that of an executable, so no GPU loads it",
+                         elf.type()));
   });
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr std::array k_fast_compile_names{"none", "min", "mid", "max"};
 
-[[noreturn]] void refuse(std::string message, std::string input, std::string hint,
-                         error_code code = error_code::invalid_argument)
+[[noreturn]] void fail_option(std::string message, std::string input, std::string hint,
+                              error_code code = error_code::invalid_argument)
 {
   throw usage_error({.message = std::move(message),
                      .input = std::move(input),
@@ -31,9 +31,10 @@ constexpr std::array k_fast_compile_names{"none", "min", "mid", "max"};
 void check_range(char const* name, unsigned value, unsigned least, unsigned most)
 {
   if (value >= least && value <= most) return;
-  refuse(detail::format("<link_options::{}>: {} is not a number from {} to {}", name, value, least,
-                        most),
-         std::to_string(value), detail::format("set <link_options::{}> within that range", name));
+  fail_option(detail::format("<link_options::{}>: {} is not a number from {} to {}", name, value,
+                             least, most),
+              std::to_string(value),
+              detail::format("set <link_options::{}> within that range", name));
 }
 
 void check_values(link_options const& options)
@@ -42,14 +43,14 @@ void check_values(link_options const& options)
     check_range("max_registers", *options.max_registers, k_least_registers, k_most_registers);
   if (options.threads) check_range("threads", *options.threads, 1, k_most_threads);
   if (options.optimization && *options.optimization != 0 && *options.optimization != 3)
-    refuse(detail::format("<link_options::optimization>: {} is neither 0 nor 3",
-                          *options.optimization),
-           std::to_string(*options.optimization),
-           "set it to 0 or 3, or leave it empty; nvJitLink knows only these two levels");
+    fail_option(detail::format("<link_options::optimization>: {} is neither 0 nor 3",
+                               *options.optimization),
+                std::to_string(*options.optimization),
+                "set it to 0 or 3, or leave it empty; nvJitLink knows only these two levels");
   if (auto const level = static_cast<int>(options.fast_compile);
       level < 0 || level >= static_cast<int>(k_fast_compile_names.size()))
-    refuse(detail::format("fast_compile has no value {}", level), std::to_string(level),
-           "use an enumerator of fatlink::fast_compile, fatlink/link_options.hpp");
+    fail_option(detail::format("fast_compile has no value {}", level), std::to_string(level),
+                "use an enumerator of fatlink::fast_compile, fatlink/link_options.hpp");
 }
 
 /// Whether PTX allows `name` for a function or variable.
@@ -67,14 +68,14 @@ bool is_symbol(std::string_view name)
 void check_names(char const* name, std::vector<std::string> const& symbols, char const* hint)
 {
   if (symbols.size() > limits::k_kept_names)
-    refuse(detail::format("<link_options::{}>: {} names, more than {}", name, symbols.size(),
-                          limits::k_kept_names),
-           detail::format("<link_options::{}>", name), "leave it empty to keep all");
+    fail_option(detail::format("<link_options::{}>: {} names, more than {}", name, symbols.size(),
+                               limits::k_kept_names),
+                detail::format("<link_options::{}>", name), "leave it empty to keep all");
   for (auto const& symbol : symbols)
     if (!is_symbol(symbol))
-      refuse(detail::format("<link_options::{}>: '{}' is not the name of a symbol", name,
-                            detail::printable_line(symbol)),
-             detail::format("<link_options::{}>", name), hint);
+      fail_option(detail::format("<link_options::{}>: '{}' is not the name of a symbol", name,
+                                 detail::printable_line(symbol)),
+                  detail::format("<link_options::{}>", name), hint);
 }
 
 /// Pairs of which nvJitLink fails or ignores one.
@@ -82,31 +83,31 @@ void check_pairs(link_options const& options)
 {
   auto const is_fast = options.fast_compile != fast_compile::none;
   if (is_fast && options.optimization)
-    refuse("<link_options::optimization> and <link_options::fast_compile> exclude each other",
-           "<link_options::fast_compile>",
-           "set either <link_options::optimization> or <link_options::fast_compile>");
+    fail_option("<link_options::optimization> and <link_options::fast_compile> exclude each other",
+                "<link_options::fast_compile>",
+                "set either <link_options::optimization> or <link_options::fast_compile>");
   if (options.debug && options.optimization == 3U)
-    refuse(
+    fail_option(
         "<link_options::optimization> 3 and <link_options::debug> exclude each other: ptxas does "
         "not "
         "optimize code for debuggers",
         "<link_options::debug>",
         "set either <link_options::optimization> or <link_options::debug>");
   if (options.debug && is_fast)
-    refuse(
+    fail_option(
         "<link_options::fast_compile> and <link_options::debug> exclude each other: code for "
         "debuggers "
         "is not optimized",
         "<link_options::debug>",
         "set either <link_options::fast_compile> or <link_options::debug>");
   if (options.debug && options.line_info)
-    refuse(
+    fail_option(
         "<link_options::line_info>: this option has no effect together with <link_options::debug>, "
         "which includes it",
         "<link_options::line_info>", "do not set <link_options::line_info>",
         error_code::option_has_no_effect);
   if (options.drop_unused_variables && !options.variables.empty())
-    refuse(
+    fail_option(
         "<link_options::drop_unused_variables>: this option has no effect together with "
         "<link_options::variables>, which states what to keep",
         "<link_options::drop_unused_variables>", "do not set <link_options::drop_unused_variables>",
@@ -210,7 +211,7 @@ constexpr std::array k_effects{
 };
 
 /// Where the option has no effect.
-std::string_view describe(link_kind kind)
+std::string_view link_kind_text(link_kind kind)
 {
   switch (kind) {
     case link_kind::lto_cubin:
@@ -264,7 +265,7 @@ void check_effects(link_options const& options)
   for (auto const& option : k_effects)
     if (option.is_set(options) && !option.in(kind))
       throw usage_error({.message = detail::format("<{}>: this option has no effect {}",
-                                                   option.field, describe(kind)),
+                                                   option.field, link_kind_text(kind)),
                          .input = detail::format("<{}>", option.field),
                          .code = error_code::option_has_no_effect,
                          .hint = remedy(option, kind)});
@@ -318,8 +319,8 @@ constexpr std::array k_refused_nvvm{
     reserved_option{"arch", "link_options::target"},
 };
 
-[[noreturn]] void refuse(std::string_view tool, std::string const& option, std::string_view cause,
-                         std::string hint)
+[[noreturn]] void fail_option(std::string_view tool, std::string const& option,
+                              std::string_view cause, std::string hint)
 {
   throw usage_error(
       {.message = detail::format("{} option '{}': {}", tool, printable_line(option), cause),
@@ -408,13 +409,14 @@ void check_text(tool const& tool, std::string const& option)
 {
   auto const* const one_word = "pass each option by itself, with its value after =: --name=value";
   if (option.size() < 2 || option.front() != '-')
-    refuse(tool.name, option, "it does not begin with a dash", one_word);
+    fail_option(tool.name, option, "it does not begin with a dash", one_word);
   if (!is_word(option))
-    refuse(tool.name, option, "it holds a space or a control character", one_word);
+    fail_option(tool.name, option, "it holds a space or a control character", one_word);
   if (option.size() > limits::k_option_bytes)
-    refuse(tool.name, option,
-           detail::format("it has {} bytes, more than {}", option.size(), limits::k_option_bytes),
-           one_word);
+    fail_option(
+        tool.name, option,
+        detail::format("it has {} bytes, more than {}", option.size(), limits::k_option_bytes),
+        one_word);
 }
 
 void check_reserved(tool const& tool, std::string const& option)
@@ -422,9 +424,10 @@ void check_reserved(tool const& tool, std::string const& option)
   for (auto const& entry : tool.reserved) {
     if (bare_name_of(option) != entry.name) continue;
     if (entry.field.empty())
-      refuse(tool.name, option, "it names a file, and fatlink links without files", "remove it");
-    refuse(tool.name, option, "fatlink has this option itself, and checks its value",
-           detail::format("use <{}>", entry.field));
+      fail_option(tool.name, option, "it names a file, and fatlink links without files",
+                  "remove it");
+    fail_option(tool.name, option, "fatlink has this option itself, and checks its value",
+                detail::format("use <{}>", entry.field));
   }
 }
 
@@ -442,12 +445,12 @@ void check_allowed(tool const& tool, std::string const& option)
       tool.allowed.data(), tool.allowed.data() + tool.allowed.size(),
       [&](raw_option const& known) { return known.name == name || known.short_name == name; });
   if (entry == tool.allowed.data() + tool.allowed.size())
-    refuse(tool.name, option,
-           "it is not one of those that are known to change nothing but code and messages",
-           detail::format("allowed are {}", list_options(tool.allowed)));
+    fail_option(tool.name, option,
+                "it is not one of those that are known to change nothing but code and messages",
+                detail::format("allowed are {}", list_options(tool.allowed)));
   if (!has_valid_value(std::string_view(option).substr(name.size()), *entry))
-    refuse(tool.name, option, "it has a value that is not allowed",
-           detail::format("write {}", to_string(*entry)));
+    fail_option(tool.name, option, "it has a value that is not allowed",
+                detail::format("write {}", to_string(*entry)));
 }
 
 void check_all(tool const& tool, std::vector<std::string> const& options)

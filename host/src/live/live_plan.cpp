@@ -39,8 +39,8 @@ std::string describe_difference(plan_argument const& first, plan_argument const*
   return detail::format("has {} as {}, not as {}", first.name, actual, expected);
 }
 
-[[noreturn]] void refuse(launch_plan const& first, launch_plan const& changed,
-                         std::string const& argument, std::string const& difference)
+[[noreturn]] void fail_difference(launch_plan const& first, launch_plan const& changed,
+                                  std::string const& argument, std::string const& difference)
 {
   std::vector<finding> findings{
       {.id = finding_id::plan_mismatch,
@@ -60,12 +60,12 @@ void check_same_arguments(launch_plan const& first, launch_plan const& changed)
   for (auto const& argument : first.arguments) {
     if (argument.role == argument_role::scratch) continue;
     auto const difference = describe_difference(argument, changed.find(argument.name));
-    if (!difference.empty()) refuse(first, changed, argument.name, difference);
+    if (!difference.empty()) fail_difference(first, changed, argument.name, difference);
   }
   for (auto const& argument : changed.arguments)
     if (argument.role != argument_role::scratch && first.find(argument.name) == nullptr)
-      refuse(first, changed, argument.name,
-             detail::format("has another argument, {}", argument.name));
+      fail_difference(first, changed, argument.name,
+                      detail::format("has another argument, {}", argument.name));
 }
 
 }  // namespace

@@ -232,7 +232,7 @@ std::string to_text(scalar_kind kind, number const& value)
 
 namespace {
 
-[[noreturn]] void refuse(nlohmann::json const& value, element_type const& type)
+[[noreturn]] void fail_value(nlohmann::json const& value, element_type const& type)
 {
   throw std::invalid_argument(
       detail::format("{:.100} is not a value of {}", value.dump(), to_string(type)));
@@ -252,7 +252,7 @@ double real_of(nlohmann::json const& value, element_type const& type, scalar_kin
   if (value == "inf") return std::numeric_limits<double>::infinity();
   if (value == "-inf") return -std::numeric_limits<double>::infinity();
   if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
-  refuse(value, type);
+  fail_value(value, type);
 }
 
 template <typename Number>
@@ -264,7 +264,7 @@ void put_integer(std::byte* destination, nlohmann::json const& value, element_ty
            std::in_range<Number>(value.get<std::int64_t>()))
     put(destination, static_cast<Number>(value.get<std::int64_t>()));
   else
-    refuse(value, type);
+    fail_value(value, type);
 }
 
 template <typename Real>
@@ -275,7 +275,7 @@ void put_complex(std::byte* destination, nlohmann::json const& value, element_ty
     put(destination, static_cast<Real>(real_of(value, type, k_kind)));
     return;
   }
-  if (!value.is_array() || value.size() != 2) refuse(value, type);
+  if (!value.is_array() || value.size() != 2) fail_value(value, type);
   put(destination, static_cast<Real>(real_of(value[0], type, k_kind)));
   put(destination + sizeof(Real), static_cast<Real>(real_of(value[1], type, k_kind)));
 }
@@ -294,9 +294,9 @@ void put_record(std::byte* destination, nlohmann::json const& value, element_typ
     for (auto const& field : type.fields) put_value(destination + field.offset, value, field.type);
     return;
   }
-  if (!value.is_object() || value.size() != type.fields.size()) refuse(value, type);
+  if (!value.is_object() || value.size() != type.fields.size()) fail_value(value, type);
   for (auto const& field : type.fields) {
-    if (!value.contains(field.name)) refuse(value, type);
+    if (!value.contains(field.name)) fail_value(value, type);
     put_value(destination + field.offset, value[field.name], field.type);
   }
 }

@@ -31,7 +31,7 @@ constexpr std::size_t k_scratch_alignment = 256;  // bytes
   fail_use(detail::format("argument {} {}", name, cause), std::string(name), std::move(hint));
 }
 
-std::string describe(call_argument const& given)
+std::string argument_text(call_argument const& given)
 {
   auto const is_bytes = given.kind() == scalar_kind::bytes;
   auto const type = is_bytes ? detail::format("{} bytes", given.element_bytes())
@@ -39,7 +39,7 @@ std::string describe(call_argument const& given)
   return given.is_array() ? "an array of " + type : is_bytes ? "a struct of " + type : type;
 }
 
-std::string describe(plan_argument const& argument)
+std::string argument_text(plan_argument const& argument)
 {
   if (argument.role == argument_role::state) return "a pointer to the state";
   auto const type = argument.type ? to_string(*argument.type) : "bytes";
@@ -48,9 +48,10 @@ std::string describe(plan_argument const& argument)
 
 [[noreturn]] void fail_type(plan_argument const& argument, call_argument const& given)
 {
-  fail_argument(argument.name,
-                detail::format("is {}; {} was given", describe(argument), describe(given)),
-                "pass an object of the type that the plan states");
+  fail_argument(
+      argument.name,
+      detail::format("is {}; {} was given", argument_text(argument), argument_text(given)),
+      "pass an object of the type that the plan states");
 }
 
 /// Whether `given` may be an element of `type`: the same number, or bytes of the same size.
@@ -135,7 +136,7 @@ void check_alignment(plan_argument const& argument, call_argument const& given)
 {
   fail_argument(argument.name,
                 detail::format("of plan {} is missing: {}, {}", plan.name, to_string(argument.role),
-                               describe(argument)),
+                               argument_text(argument)),
                 detail::format("pass {{\"{}\", …}}", argument.name));
 }
 

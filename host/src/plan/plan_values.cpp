@@ -265,7 +265,8 @@ std::size_t compute_depth(plan_formulas const& formulas, std::size_t result,
 
 namespace {
 
-[[noreturn]] void fail(std::string const& argument, std::string const& cause, std::string hint)
+[[noreturn]] void fail_extent(std::string const& argument, std::string const& cause,
+                              std::string hint)
 {
   throw usage_error({.message = detail::format("argument {}: {}", argument, cause),
                      .input = argument,
@@ -294,9 +295,9 @@ void check_name(launch_plan const& plan, std::string const& name,
   for (auto const& each : plan.arguments)
     if (is_kind(each)) names.push_back(each.name);
   auto const similar = nearest(names, name);
-  fail(in_quotes(name), detail::format("plan {} has no {} of this name", plan.name, what),
-       similar.empty() ? detail::format("see the arguments in {}", plan.file)
-                       : detail::format("did you mean {}?", similar));
+  fail_extent(in_quotes(name), detail::format("plan {} has no {} of this name", plan.name, what),
+              similar.empty() ? detail::format("see the arguments in {}", plan.file)
+                              : detail::format("did you mean {}?", similar));
 }
 
 std::string describe_extents(std::vector<std::size_t> const& extents)
@@ -336,10 +337,11 @@ class size_search {
         static_cast<std::size_t>(formulas_.plan.find(name) - formulas_.plan.arguments.data());
     auto const& shape = formulas_.shapes[index];
     if (shape.size() != extents.size())
-      fail(name,
-           detail::format("has {} dimension{} in the plan; {} ({}) given", shape.size(),
-                          shape.size() == 1 ? "" : "s", extents.size(), describe_extents(extents)),
-           "pass an array of the dimensions that the plan states");
+      fail_extent(
+          name,
+          detail::format("has {} dimension{} in the plan; {} ({}) given", shape.size(),
+                         shape.size() == 1 ? "" : "s", extents.size(), describe_extents(extents)),
+          "pass an array of the dimensions that the plan states");
     for (std::size_t i = 0; i < shape.size(); ++i)
       if (shape[i].uses().size() == 1 && is_size_value(shape[i].uses()[0]))
         if (auto const value = shape[i].solve(to_signed(name, extents[i])))
@@ -369,7 +371,8 @@ class size_search {
   static std::int64_t to_signed(std::string const& name, std::size_t extent)
   {
     if (extent > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max()))
-      fail(name, detail::format("an extent of {}, above 2^63 - 1", extent), "pass a smaller array");
+      fail_extent(name, detail::format("an extent of {}, above 2^63 - 1", extent),
+                  "pass a smaller array");
     return static_cast<std::int64_t>(extent);
   }
 
@@ -377,15 +380,16 @@ class size_search {
   {
     auto const& argument = argument_of(size);
     if (argument.type && !fits(value, *argument.type))
-      fail(argument.name,
-           detail::format("{} is out of the range of {}, its type in {}", value,
-                          to_string(*argument.type), formulas_.plan.file),
-           "use a smaller array, or a size that is not negative");
+      fail_extent(argument.name,
+                  detail::format("{} is out of the range of {}, its type in {}", value,
+                                 to_string(*argument.type), formulas_.plan.file),
+                  "use a smaller array, or a size that is not negative");
     auto& known = known_[size];
     if (known.value && *known.value != value)
-      fail(argument.name,
-           detail::format("is {} by {}, and {} by {}", *known.value, known.source, value, source),
-           "pass arrays of sizes that agree");
+      fail_extent(
+          argument.name,
+          detail::format("is {} by {}, and {} by {}", *known.value, known.source, value, source),
+          "pass arrays of sizes that agree");
     if (!known.value) known = {value, source};
   }
 
@@ -397,11 +401,12 @@ class size_search {
     auto const text = argument.default_value.value_or("");
     auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (!text.empty() && status == std::errc{} && end == text.data() + text.size()) return value;
-    fail(argument.name,
-         detail::format("plan {} needs this size; it is not given, and no array that is given has "
-                        "it as an extent",
-                        formulas_.plan.name),
-         remedy_(argument.name));
+    fail_extent(
+        argument.name,
+        detail::format("plan {} needs this size; it is not given, and no array that is given has "
+                       "it as an extent",
+                       formulas_.plan.name),
+        remedy_(argument.name));
   }
 
   plan_formulas const& formulas_;
@@ -436,11 +441,11 @@ void check_extents(plan_formulas const& formulas, plan_values const& values,
     auto const& argument = formulas.plan.arguments[i];
     auto const array = arrays.find(argument.name);
     if (array == arrays.end() || array->second == values.extents[i]) continue;
-    fail(argument.name,
-         detail::format("has {} elements in the plan ({}); {} given",
-                        describe_extents(values.extents[i]), shape_path(formulas.plan, i, 0),
-                        describe_extents(array->second)),
-         "pass an array of this size");
+    fail_extent(argument.name,
+                detail::format("has {} elements in the plan ({}); {} given",
+                               describe_extents(values.extents[i]), shape_path(formulas.plan, i, 0),
+                               describe_extents(array->second)),
+                "pass an array of this size");
   }
 }
 

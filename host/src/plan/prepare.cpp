@@ -204,13 +204,13 @@ prepared_plan prepare(device const& destination, launch_plan plan, std::vector<i
                       linked_image image)
 {
   auto const modules = detail::modules_of(inputs);
-  auto const refuse = [&](std::vector<finding> findings) {
+  auto const throw_errors = [&](std::vector<finding> findings) {
     if (!findings.empty())
       throw refused_error(std::move(findings), detail::format("run plan {}", plan.name));
   };
-  refuse(detail::check_elements(plan, modules));
+  throw_errors(detail::check_elements(plan, modules));
   auto bound = detail::bind_types(plan, detail::elements_of(modules, inputs));
-  refuse(detail::check_plan(bound, modules));
+  throw_errors(detail::check_plan(bound, modules));
   detail::clear_unsafe_overlaps(bound, modules, {.target = image.target, .mode = image.mode});
   return prepared_plan(
       std::make_shared<prepared_plan::state>(destination, std::move(bound), std::move(image)));

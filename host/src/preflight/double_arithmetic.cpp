@@ -91,7 +91,7 @@ std::optional<double_arithmetic> find_in(syntax::function const& function,
       return double_arithmetic{.function = function.name,
                                .instruction = spell(step),
                                .line = step.line,
-                               .place = describe(step.location, module.files)};
+                               .place = location_text(step.location, module.files)};
   return std::nullopt;
 }
 

@@ -114,7 +114,7 @@ bool detail::states_float_flags(fatbin_entry const& entry) noexcept
   return fatlink::states_float_flags(entry.options);
 }
 
-char const* detail::describe(entry_kind kind) noexcept
+char const* detail::kind_text(entry_kind kind) noexcept
 {
   switch (kind) {
     case entry_kind::ptx:
@@ -223,7 +223,7 @@ finding lacks_kind(preflight_inputs const& inputs, fatbin const& input, entry_ch
       .severity = severity::error,
       .files = {input.name()},
       .message = detail::format("{} holds no {}, which {} mode needs", input.name(),
-                                describe(kind_of(mode)), to_string(mode)),
+                                kind_text(kind_of(mode)), to_string(mode)),
       .hint =
           alternatives(inputs, input, choice) +
           (mode == link_mode::sass
@@ -272,7 +272,7 @@ std::vector<std::string> unknown_targets(fatbin const& input, entry_kind kind)
 finding unknown_target(fatbin const& input, entry_kind kind, std::vector<std::string> const& names,
                        fatbin_entry const* linked)
 {
-  auto const* const form = describe(kind);
+  auto const* const form = kind_text(kind);
   return {.id = finding_id::arch_unknown,
           .severity = linked == nullptr ? severity::error : severity::warning,
           .files = {input.name()},
@@ -295,7 +295,7 @@ void check_newer(fatbin const& file, std::vector<finding>& findings)
     if (is_known) continue;
     auto text = std::string_view(to_string(entry.kind)) == "unknown"
                     ? name_of(entry.kind)
-                    : detail::format("{} for {} of unknown compression", describe(entry.kind),
+                    : detail::format("{} for {} of unknown compression", kind_text(entry.kind),
                                      entry.target.name());
     if (std::ranges::find(names, text) == names.end()) names.push_back(std::move(text));
   }
@@ -321,7 +321,7 @@ void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<fi
        .severity = severity::error,
        .files = {file.name()},
        .message = detail::format("{} holds {} entries of {} for {}, of which a link takes one",
-                                 file.name(), count, describe(linked.kind), linked.target.name()),
+                                 file.name(), count, kind_text(linked.kind), linked.target.name()),
        .hint = "read concatenated fatbins as fatlink::input, or pass each as an input of its own"});
 }
 

@@ -29,6 +29,6 @@ entry_kind kind_of(link_mode mode) noexcept;
 bool states_float_flags(fatbin_entry const& entry) noexcept;
 
 /// "PTX", "LTO-IR" or "SASS".
-char const* describe(entry_kind kind) noexcept;
+char const* kind_text(entry_kind kind) noexcept;
 
 }  // namespace fatlink::detail

@@ -319,7 +319,7 @@ std::optional<finding> judge_ltoir(fatbin const& input, fatbin_entry const& entr
     return other_major(input, *estimate, linker);
   if (is_older || !is_too_new(*estimate, linker)) return {};
   return linker.major == estimate->version.major
-             ? too_new(input, *estimate, linker, detail::describe(entry.kind))
+             ? too_new(input, *estimate, linker, detail::kind_text(entry.kind))
              : other_major(input, *estimate, linker);
 }
 
@@ -328,7 +328,7 @@ std::optional<finding> judge(fatbin const& input, fatbin_entry const& entry, too
   if (entry.kind == entry_kind::ltoir) return judge_ltoir(input, entry, linker);
   auto const toolkit = estimate_toolkit(input, entry);
   if (!toolkit || !is_too_new(*toolkit, linker)) return {};
-  return too_new(input, *toolkit, linker, detail::describe(entry.kind));
+  return too_new(input, *toolkit, linker, detail::kind_text(entry.kind));
 }
 
 }  // namespace

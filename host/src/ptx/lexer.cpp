@@ -178,7 +178,7 @@ token_reader::token_reader(std::string_view text, std::string const& source)
 token token_reader::next()
 {
   if (++token_count_ > limits::k_tokens)
-    refuse("PTX of more than " + std::to_string(limits::k_tokens) + " tokens");
+    fail_unsupported("PTX of more than " + std::to_string(limits::k_tokens) + " tokens");
   auto const token = lookahead_[0];
   lookahead_[0] = lookahead_[1];
   lookahead_[1] = lexer_.next();
@@ -257,7 +257,7 @@ void token_reader::fail(std::string const& detail) const
   throw syntax_error(syntax_error::kind::malformed, source_, peek().line, detail);
 }
 
-void token_reader::refuse(std::string const& feature) const
+void token_reader::fail_unsupported(std::string const& feature) const
 {
   throw syntax_error(syntax_error::kind::unsupported, source_, peek().line, feature);
 }

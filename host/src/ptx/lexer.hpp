@@ -141,7 +141,7 @@ class token_reader {
   /// @throws syntax_error (malformed) at the next token.
   [[noreturn]] void fail(std::string const& detail) const;
   /// @throws syntax_error (unsupported) at the next token.
-  [[noreturn]] void refuse(std::string const& feature) const;
+  [[noreturn]] void fail_unsupported(std::string const& feature) const;
 
  private:
   std::string_view text_;

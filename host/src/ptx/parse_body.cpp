@@ -101,8 +101,8 @@ body_scopes::body_scopes(token_reader const& reader, syntax::function& function)
 void body_scopes::open()
 {
   if (scopes_.size() == limits::k_scope_depth)
-    reader_.refuse("bodies with braces nested deeper than " +
-                   std::to_string(limits::k_scope_depth));
+    reader_.fail_unsupported("bodies with braces nested deeper than " +
+                             std::to_string(limits::k_scope_depth));
   scopes_.emplace_back();
 }
 

@@ -300,8 +300,8 @@ class constant_parser {
   value parse()
   {
     if (++depth_ > limits::k_constant_depth)
-      reader_.refuse("constant expressions nested deeper than " +
-                     std::to_string(limits::k_constant_depth));
+      reader_.fail_unsupported("constant expressions nested deeper than " +
+                               std::to_string(limits::k_constant_depth));
     auto result = parse_binary(1);
     if (reader_.accept("?")) {
       auto const condition = expect_integer(result).bits != 0;
@@ -361,8 +361,8 @@ class constant_parser {
   value nested_unary()
   {
     if (++depth_ > limits::k_constant_depth)
-      reader_.refuse("constant expressions nested deeper than " +
-                     std::to_string(limits::k_constant_depth));
+      reader_.fail_unsupported("constant expressions nested deeper than " +
+                               std::to_string(limits::k_constant_depth));
     auto const operand = parse_unary();
     --depth_;
     return operand;

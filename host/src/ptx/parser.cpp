@@ -29,8 +29,8 @@ unsigned number_at(tokens const& words, std::size_t index)
   return value;
 }
 
-std::string describe(syntax::source_position const& position,
-                     std::map<unsigned, std::string> const& files)
+std::string location_text(syntax::source_position const& position,
+                          std::map<unsigned, std::string> const& files)
 {
   auto const file = files.find(position.file);
   if (position.line == 0 || file == files.end()) return {};
@@ -61,11 +61,11 @@ syntax::source_location parse_location(token_reader& reader)
   return location;
 }
 
-std::string syntax::describe(source_location const& location,
-                             std::map<unsigned, std::string> const& files)
+std::string syntax::location_text(source_location const& location,
+                                  std::map<unsigned, std::string> const& files)
 {
-  auto const position = ptx::describe(location.position, files);
-  auto const call = ptx::describe(location.inlined_at, files);
+  auto const position = ptx::location_text(location.position, files);
+  auto const call = ptx::location_text(location.inlined_at, files);
   if (position.empty() || call.empty()) return position;
   return position + ", inlined at " + call;
 }
@@ -182,8 +182,8 @@ void parse_initial(token_reader& reader, syntax::variable& variable, unsigned de
 {
   if (reader.accept("{")) {
     if (depth == limits::k_initializer_depth)
-      reader.refuse("initialisers with braces nested deeper than " +
-                    std::to_string(limits::k_initializer_depth));
+      reader.fail_unsupported("initialisers with braces nested deeper than " +
+                              std::to_string(limits::k_initializer_depth));
     while (!reader.accept("}")) {
       parse_initial(reader, variable, depth + 1);
       if (!reader.at("}")) reader.expect(",");

@@ -34,20 +34,20 @@ std::string dimension(std::uint64_t count)
   return (text += std::to_string(count)) += ']';
 }
 
-std::string describe(ptx_parameter const& parameter, with_alignment alignment)
+std::string parameter_text(ptx_parameter const& parameter, with_alignment alignment)
 {
   auto const text = alignment_of(parameter.align, alignment) + parameter.type;
   return parameter.count == 0 ? text : text + dimension(parameter.count);
 }
 
 /// "(b32, b64[2], ...)".
-std::string describe(std::vector<ptx_parameter> const& parameters, bool is_variadic,
-                     with_alignment alignment)
+std::string parameter_text(std::vector<ptx_parameter> const& parameters, bool is_variadic,
+                           with_alignment alignment)
 {
   std::string text = "(";
   for (auto const& parameter : parameters) {
     if (text.size() > 1) text += ", ";
-    text += describe(parameter, alignment);
+    text += parameter_text(parameter, alignment);
   }
   if (is_variadic) text += text.size() > 1 ? ", ..." : "...";
   return text + ")";
@@ -65,8 +65,9 @@ std::string to_string(ptx_function const& function, with_alignment alignment)
 {
   if (function.is_untyped) return function.name + "(?)";
   auto const result =
-      function.results.empty() ? "" : describe(function.results, false, alignment) + " ";
-  return result + function.name + describe(function.parameters, function.is_variadic, alignment);
+      function.results.empty() ? "" : parameter_text(function.results, false, alignment) + " ";
+  return result + function.name +
+         parameter_text(function.parameters, function.is_variadic, alignment);
 }
 
 std::string to_string(ptx_variable const& variable, with_alignment alignment)

@@ -12,7 +12,7 @@
 namespace fatlink::detail {
 namespace {
 
-std::string describe(std::string_view name, std::string const& reason, unsigned line)
+std::string ptx_error_text(std::string_view name, std::string const& reason, unsigned line)
 {
   return std::string(name) + ": its PTX " + reason + " (line " + std::to_string(line) + ")";
 }
@@ -36,7 +36,7 @@ void ptx_source::fail(std::string const& reason) const
 {
   throw file_error(
       stage::fatbin,
-      {.message = describe(name_, reason, line_),
+      {.message = ptx_error_text(name_, reason, line_),
        .input = std::string(name_),
        .code = error_code::invalid_ptx,
        .hint = "build it again: a fatbin, object or archive with nvcc, PTX with the compiler "
@@ -46,7 +46,7 @@ void ptx_source::fail(std::string const& reason) const
 void ptx_source::exceed(std::string const& reason) const
 {
   throw file_error(stage::fatbin,
-                   {.message = describe(name_, reason + ", the limit", line_),
+                   {.message = ptx_error_text(name_, reason + ", the limit", line_),
                     .input = std::string(name_),
                     .code = error_code::above_limit,
                     .hint = "split the source into several, each with a fatbin of its own"});

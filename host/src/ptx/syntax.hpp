@@ -229,6 +229,7 @@ struct module {
 };
 
 /// "wild.cu:7", "wild.cuh:5, inlined at wild.cu:11"; empty if unknown.
-std::string describe(source_location const& location, std::map<unsigned, std::string> const& files);
+std::string location_text(source_location const& location,
+                          std::map<unsigned, std::string> const& files);
 
 }  // namespace fatlink::ptx::syntax

@@ -212,7 +212,7 @@ class session {
                                              : fetch(api_.cubin_size, api_.cubin);
     while (emit == image_kind::ptx && !bytes.empty() && bytes.back() == std::byte{0})
       bytes.pop_back();  // the size counts the NUL
-    if (bytes.empty()) fail(0, "linking made an empty image", {});
+    if (bytes.empty()) fail_link(0, "linking made an empty image", {});
     return bytes;
   }
 
@@ -220,7 +220,7 @@ class session {
   void finish()
   {
     auto const text = all_logs();
-    if (!first_error_line(text).empty()) fail(0, "linking", {});
+    if (!first_error_line(text).empty()) fail_link(0, "linking", {});
   }
 
   /// The lines of both logs and of standard error, without progress reports.
@@ -244,7 +244,7 @@ class session {
                     int (*read_into)(nvjitlink::api::handle, Byte*))
   {
     if (size_of == nullptr || read_into == nullptr)
-      fail(0, "reading a result that this nvJitLink does not offer", {});
+      fail_link(0, "reading a result that this nvJitLink does not offer", {});
     std::size_t size = 0;
     check(size_of(handle_.get(), &size), "reading the result", {});
     byte_buffer bytes(size);
@@ -255,10 +255,10 @@ class session {
 
   void check(int code, std::string const& doing, std::string const& input)
   {
-    if (code != 0) fail(code, doing, input);
+    if (code != 0) fail_link(code, doing, input);
   }
 
-  [[noreturn]] void fail(int code, std::string const& doing, std::string const& input)
+  [[noreturn]] void fail_link(int code, std::string const& doing, std::string const& input)
   {
     auto const log = all_logs();
     auto const error_line = first_error_line(log);

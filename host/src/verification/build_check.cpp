@@ -23,7 +23,7 @@
 namespace fatlink {
 namespace {
 
-[[noreturn]] void fail(std::string const& file, std::string const& cause, std::string hint)
+[[noreturn]] void fail_check(std::string const& file, std::string const& cause, std::string hint)
 {
   throw file_error(stage::fatbin, {.message = detail::format("{}: {}", file, cause),
                                    .input = file,
@@ -42,21 +42,22 @@ void check_entries(fatbin const& input, std::vector<std::string> const& expected
   for (auto const& entry : input.entries()) names.push_back(name_of(entry));
   for (auto const& name : expected)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      fail(input.name(),
-           detail::format("holds no {} entry; it holds {}", name, fmt::join(names, ", ")),
-           "compile it with nvcc -dlto -fatbin for the expected architectures");
+      fail_check(input.name(),
+                 detail::format("holds no {} entry; it holds {}", name, fmt::join(names, ", ")),
+                 "compile it with nvcc -dlto -fatbin for the expected architectures");
 }
 
 void check_ident(fatbin const& input, std::string const& expected)
 {
   for (auto const& entry : input.entries())
     if (!expected.empty() && entry.ident_text != expected)
-      fail(input.name(),
-           detail::format("the ident of its {} entry is not the one asked for: {}", name_of(entry),
-                          entry.ident_text.empty() ? "none" : entry.ident_text),
-           "an option for nvcc replaced it: state -lineinfo in OPTIONS of fatlink_add_fatbin, not "
-           "in "
-           "a file of options or $NVCC_APPEND_FLAGS");
+      fail_check(
+          input.name(),
+          detail::format("the ident of its {} entry is not the one asked for: {}", name_of(entry),
+                         entry.ident_text.empty() ? "none" : entry.ident_text),
+          "an option for nvcc replaced it: state -lineinfo in OPTIONS of fatlink_add_fatbin, not "
+          "in "
+          "a file of options or $NVCC_APPEND_FLAGS");
 }
 
 /// The remedy where none of `definitions` is a hook of the contract.
@@ -83,9 +84,9 @@ std::string hint_for(ident const& stated, std::vector<std::string> const& defini
 void check_hook(fatbin const& input)
 {
   if (!input.ident() || input.ident()->contract.empty())
-    fail(input.name(), "states no contract",
-         "build it with fatlink_add_fatbin(… CONTRACT …) or with "
-         "<fatlink::compiler and compile_options::contract>");
+    fail_check(input.name(), "states no contract",
+               "build it with fatlink_add_fatbin(… CONTRACT …) or with "
+               "<fatlink::compiler and compile_options::contract>");
   auto const& stated = *input.ident();
   std::span const modules(&input, 1);
   auto const names = detail::names_in(
@@ -96,11 +97,11 @@ void check_hook(fatbin const& input)
     if (defined_names.contains(hook)) return;
     declarations.push_back(hook_declaration(hook, type));
   }
-  fail(input.name(),
-       detail::format("defines no hook of contract {} ({}) and calls none",
-                      detail::contract_of(stated), detail::list_names(declarations)),
-       hint_for(stated,
-                detail::names_in(modules, {&ptx_interface::definitions, &ptx_interface::weak})));
+  fail_check(input.name(),
+             detail::format("defines no hook of contract {} ({}) and calls none",
+                            detail::contract_of(stated), detail::list_names(declarations)),
+             hint_for(stated, detail::names_in(
+                                  modules, {&ptx_interface::definitions, &ptx_interface::weak})));
 }
 
 void check_plan_contract(fatbin const& input, launch_plan const& plan)
@@ -109,9 +110,10 @@ void check_plan_contract(fatbin const& input, launch_plan const& plan)
   auto const is_stated = input.ident() && !input.ident()->contract.empty();
   auto const stated = is_stated ? detail::contract_of(*input.ident()) : std::string("no contract");
   if (stated != plan.contract)
-    fail(plan.file,
-         detail::format(R"("contract" is "{}"; {} states {})", plan.contract, input.name(), stated),
-         "state the CONTRACT of fatlink_add_fatbin, or none");
+    fail_check(
+        plan.file,
+        detail::format(R"("contract" is "{}"; {} states {})", plan.contract, input.name(), stated),
+        "state the CONTRACT of fatlink_add_fatbin, or none");
 }
 
 /// PLAN and REFERENCE become one file.
@@ -122,13 +124,14 @@ void check_common_keys(std::filesystem::path const& plan, std::filesystem::path 
   for (auto const& [key, value] : own->json().items()) {
     if (!other->json().contains(key)) continue;
     if (key != "name" && key != "summary")
-      fail(reference.string(), detail::format("\"{}\" is also stated by {}", key, plan.string()),
-           "state it in one of the two");
+      fail_check(reference.string(),
+                 detail::format("\"{}\" is also stated by {}", key, plan.string()),
+                 "state it in one of the two");
     if (other->json()[key] != value)
-      fail(reference.string(),
-           detail::format("\"{}\" is {}; {} has {}", key, other->json()[key].dump(), plan.string(),
-                          value.dump()),
-           "state the same in both");
+      fail_check(reference.string(),
+                 detail::format("\"{}\" is {}; {} has {}", key, other->json()[key].dump(),
+                                plan.string(), value.dump()),
+                 "state the same in both");
   }
 }
 
@@ -148,7 +151,7 @@ void check_reference(fatbin const& input, std::filesystem::path const& path, boo
   auto const source = transform_reference::read_source(path, allows_digest);
   if (!source) return;
   if (auto problem = detail::find_wrong_hook(std::span(&input, 1), input.name(), *source))
-    fail(path.string(), problem->cause, std::move(problem->hint));
+    fail_check(path.string(), problem->cause, std::move(problem->hint));
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ std::vector<std::string> hooks_of(std::span<fatbin const> modules)
   return names;
 }
 
-hook_problem unknown_hook(std::span<fatbin const> modules, std::string const& name,
-                          std::string const& stated, std::vector<std::string> const& hooks)
+hook_error unknown_hook(std::span<fatbin const> modules, std::string const& name,
+                        std::string const& stated, std::vector<std::string> const& hooks)
 {
   auto const* const module = contracted(modules);
   auto const is_of_contract = module != nullptr && !module->ident()->contract.empty();
@@ -70,9 +70,8 @@ std::vector<std::string> names_in(
   return names;
 }
 
-std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
-                                            std::string const& name,
-                                            transform_reference const& stated)
+std::optional<hook_error> find_wrong_hook(std::span<fatbin const> modules, std::string const& name,
+                                          transform_reference const& stated)
 {
   if (!std::ranges::all_of(modules, has_ptx)) return std::nullopt;  // nothing to compare
   auto const hooks = hooks_of(modules);
@@ -83,10 +82,9 @@ std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
     auto const& hook = reference.hook;
     auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
     if (is_known && std::ranges::find(own, hook) != own.end()) continue;
-    auto problem = is_known
-                       ? hook_problem{detail::format("which {} neither defines nor calls", name),
-                                      "state the hook that the source defines"}
-                       : unknown_hook(modules, name, hook, hooks);
+    auto problem = is_known ? hook_error{detail::format("which {} neither defines nor calls", name),
+                                         "state the hook that the source defines"}
+                            : unknown_hook(modules, name, hook, hooks);
     problem.cause = detail::format(R"({} "{}", {})", place, hook, problem.cause);
     return problem;
   }

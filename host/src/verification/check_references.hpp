@@ -30,16 +30,15 @@ std::vector<std::string> names_in(
     std::initializer_list<std::vector<ptx_function> ptx_interface::*> const& lists);
 
 /// Why a sidecar is not that of an input.
-struct hook_problem {
+struct hook_error {
   std::string cause = {};  ///< "\"hooks\" has \"laod\", which is none of scale/1 (load, store)"
   std::string hint = {};
 };
 
 /// The first hook of `stated` that is no hook of the contract of `modules`, those of the input
 /// `name`, or that no PTX of them defines or calls. Nothing where all are, or a module has no PTX.
-std::optional<hook_problem> find_wrong_hook(std::span<fatbin const> modules,
-                                            std::string const& name,
-                                            transform_reference const& stated);
+std::optional<hook_error> find_wrong_hook(std::span<fatbin const> modules, std::string const& name,
+                                          transform_reference const& stated);
 
 /// @throws file_error (invalid-sidecar) find_wrong_hook finds one.
 void check_stated_hooks(std::span<fatbin const> modules, std::string const& name,

@@ -212,7 +212,7 @@ class file_elements final : public element_source {
   npy_reader file_;
 };
 
-[[noreturn]] void refuse(
+[[noreturn]] void fail_npy(
     npy_reader const& file, std::string const& reason,
     char const* hint = "write it with numpy.save(file, x.astype('<f4').ravel())")
 {
@@ -251,12 +251,12 @@ std::unique_ptr<element_source> float_vector(npy_reader file)
   if (file.type().kind != scalar_kind::float32) {
     auto dtype = detail::npy_dtype(file.type());
     std::erase(dtype, '\'');
-    refuse(file, detail::format("dtype is {:.64}, not <f4 (float32)", dtype));
+    fail_npy(file, detail::format("dtype is {:.64}, not <f4 (float32)", dtype));
   }
   if (file.extents().size() != 1)
-    refuse(file,
-           detail::format("shape is {:.64}, not one dimension", detail::npy_shape(file.extents())));
-  if (file.size() == 0) refuse(file, "holds no elements", "pass an array of one element or more");
+    fail_npy(file, detail::format("shape is {:.64}, not one dimension",
+                                  detail::npy_shape(file.extents())));
+  if (file.size() == 0) fail_npy(file, "holds no elements", "pass an array of one element or more");
   return npy_elements(std::move(file));
 }
 

@@ -52,7 +52,7 @@ class literal_reader {
 
   void expect(char letter)
   {
-    if (!accept(letter)) refuse(detail::format("'{}'", letter));
+    if (!accept(letter)) fail_dtype(detail::format("'{}'", letter));
   }
 
   bool accept_word(std::string_view word)
@@ -68,9 +68,9 @@ class literal_reader {
   {
     skip_spaces();
     auto const quote = rest_.empty() ? '\0' : rest_.front();
-    if (quote != '\'' && quote != '"') refuse("a string");
+    if (quote != '\'' && quote != '"') fail_dtype("a string");
     auto const end = rest_.find(quote, 1);
-    if (end == std::string_view::npos) refuse("the end of a string");
+    if (end == std::string_view::npos) fail_dtype("the end of a string");
     auto const text = rest_.substr(1, end - 1);
     rest_.remove_prefix(end + 1);
     return text;
@@ -81,7 +81,7 @@ class literal_reader {
     skip_spaces();
     std::size_t number = 0;
     auto const [end, status] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-    if (status != std::errc{}) refuse("a number below 2^64");
+    if (status != std::errc{}) fail_dtype("a number below 2^64");
     rest_.remove_prefix(static_cast<std::size_t>(end - rest_.data()));
     return number;
   }
@@ -90,10 +90,10 @@ class literal_reader {
   {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\n'))
       rest_.remove_prefix(1);
-    if (!rest_.empty()) refuse("nothing more");
+    if (!rest_.empty()) fail_dtype("nothing more");
   }
 
-  [[noreturn]] void refuse(std::string const& expected) const
+  [[noreturn]] void fail_dtype(std::string const& expected) const
   {
     fail_npy(path_, rest_.empty()
                         ? detail::format("its header is malformed: it ends where it should have {}",
@@ -240,7 +240,7 @@ std::vector<std::size_t> read_extents(literal_reader& reader)
     extents.push_back(reader.read_number());
     if (reader.accept(',')) continue;
     // Python: (3) is a number and not a tuple.
-    if (extents.size() == 1) reader.refuse("','");
+    if (extents.size() == 1) reader.fail_dtype("','");
     reader.expect(')');
     break;
   }
@@ -250,7 +250,7 @@ std::vector<std::size_t> read_extents(literal_reader& reader)
 bool read_fortran_order(literal_reader& reader)
 {
   if (reader.accept_word("True")) return true;
-  if (!reader.accept_word("False")) reader.refuse("True or False");
+  if (!reader.accept_word("False")) reader.fail_dtype("True or False");
   return false;
 }
 
@@ -338,8 +338,8 @@ constexpr char const* k_missing = "pass a .npy file, as numpy.save(file, x) writ
 constexpr std::size_t k_most_header = 1 << 20;
 constexpr std::size_t k_largest_size = std::numeric_limits<std::size_t>::max();
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& reason,
-                       char const* hint = k_remedy)
+[[noreturn]] void fail_array(std::filesystem::path const& path, std::string const& reason,
+                             char const* hint = k_remedy)
 {
   throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), reason),
                                   .input = path.string(),
@@ -382,24 +382,24 @@ struct npy_reader::state {
   {
     std::string head(10, '\0');
     read_bytes(0, head);
-    if (!std::string_view(head).starts_with(k_magic)) fail(path, "is not a .npy file");
+    if (!std::string_view(head).starts_with(k_magic)) fail_array(path, "is not a .npy file");
     auto const major = static_cast<unsigned char>(head[6]);
     if (major < 1 || major > 3)
-      fail(path, detail::format("version {} of .npy is not known", major));
+      fail_array(path, detail::format("version {} of .npy is not known", major));
     auto const length_bytes = major == 1 ? 2U : 4U;
     std::string length(length_bytes, '\0');
     read_bytes(8, length);
     std::size_t size = 0;
     std::memcpy(&size, length.data(), length.size());
-    if (size > k_most_header) fail(path, "its header is larger than 1 MiB");
+    if (size > k_most_header) fail_array(path, "its header is larger than 1 MiB");
     std::string header(size, '\0');
     read_bytes(8 + length_bytes, header);
     begin = 8 + length_bytes + size;
     content = detail::parse_npy_header(header, path);
     auto const elements = checked_product(content.extents);
     if (!elements || *elements > k_largest_size / content.type.size)
-      fail(path, detail::format("its shape {} has more than 2^64 bytes",
-                                detail::npy_shape(content.extents)));
+      fail_array(path, detail::format("its shape {} has more than 2^64 bytes",
+                                      detail::npy_shape(content.extents)));
     count = *elements;
     check_size();
   }
@@ -409,16 +409,17 @@ struct npy_reader::state {
     auto const data_bytes = file.size - begin;
     auto const expected = count * content.type.size;
     if (expected > data_bytes)
-      fail(path, detail::format("cut short: {} elements need {} bytes of data, {} are there", count,
-                                fmt::group_digits(expected), data_bytes));
+      fail_array(path, detail::format("cut short: {} elements need {} bytes of data, {} are there",
+                                      count, fmt::group_digits(expected), data_bytes));
     if (expected != data_bytes)
-      fail(path, detail::format("{} bytes follow its {} elements", data_bytes - expected, count));
+      fail_array(path,
+                 detail::format("{} bytes follow its {} elements", data_bytes - expected, count));
   }
 
   void read_bytes(std::size_t offset, std::span<char> buffer) const
   {
     if (!detail::read_at(*file.file, offset, std::as_writable_bytes(buffer), path))
-      fail(path, "cut short: ends inside its header");
+      fail_array(path, "cut short: ends inside its header");
   }
 };
 
@@ -463,7 +464,7 @@ void npy_reader::read(std::size_t start, std::span<std::byte> bytes) const
 {
   auto const offset = state_->begin + start * state_->content.type.size;
   if (!detail::read_at(*state_->file.file, offset, bytes, state_->path))
-    fail(state_->path, "shrank while it was read");
+    fail_array(state_->path, "shrank while it was read");
 }
 
 struct npy_writer::state {
@@ -507,7 +508,7 @@ npy_writer& npy_writer::operator=(npy_writer&&) noexcept = default;
 void npy_writer::append(std::span<std::byte const> bytes)
 {
   if (bytes.size() > state_->missing_bytes)
-    fail(state_->file->path(), "more elements than announced");
+    fail_array(state_->file->path(), "more elements than announced");
   state_->file->write(bytes);
   state_->missing_bytes -= bytes.size();
 }
@@ -515,8 +516,8 @@ void npy_writer::append(std::span<std::byte const> bytes)
 void npy_writer::commit()
 {
   if (state_->missing_bytes != 0)
-    fail(state_->file->path(), detail::format("{} elements were never written",
-                                              state_->missing_bytes / state_->element_bytes));
+    fail_array(state_->file->path(), detail::format("{} elements were never written",
+                                                    state_->missing_bytes / state_->element_bytes));
   state_->file->commit();
 }
 

@@ -11,7 +11,8 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void refuse(stated_hook const& stated, std::string const& cause, std::string hint)
+[[noreturn]] void fail_reference(stated_hook const& stated, std::string const& cause,
+                                 std::string hint)
 {
   auto const& file = stated.owner->file;
   throw file_error(stage::verification,
@@ -36,13 +37,13 @@ std::size_t find_part(stated_hook const& stated, components const& parts, std::s
   auto const place = std::ranges::find(parts, field, &component::name);
   if (place != parts.end()) return static_cast<std::size_t>(place - parts.begin());
   auto const is_number = parts.size() == 1 && parts.front().name.empty();
-  refuse(stated,
-         field.empty() ? detail::format("{} is a struct or a complex number", name)
-                       : detail::format("{} does not exist", name),
-         is_number ? detail::format("{} is one number: write {}", name.substr(0, dot),
-                                    name.substr(0, dot))
-                   : detail::format("write {} and one of the fields: {}", name.substr(0, dot),
-                                    list_fields(parts)));
+  fail_reference(stated,
+                 field.empty() ? detail::format("{} is a struct or a complex number", name)
+                               : detail::format("{} does not exist", name),
+                 is_number ? detail::format("{} is one number: write {}", name.substr(0, dot),
+                                            name.substr(0, dot))
+                           : detail::format("write {} and one of the fields: {}",
+                                            name.substr(0, dot), list_fields(parts)));
 }
 
 /// Which of the expressions is for the number `name` of the result.
@@ -51,10 +52,10 @@ std::size_t find_expression(stated_hook const& stated, std::string const& name)
   auto const& list = stated.hook->result;
   auto const place = std::ranges::find(list, name, &result_expression::field);
   if (place == list.end())
-    refuse(stated,
-           name.empty() ? "states fields for a result that is one number"
-                        : detail::format("states no expression for {} of the result", name),
-           R"(state "result" with the fields of the output's type)");
+    fail_reference(stated,
+                   name.empty() ? "states fields for a result that is one number"
+                                : detail::format("states no expression for {} of the result", name),
+                   R"(state "result" with the fields of the output's type)");
   return static_cast<std::size_t>(place - list.begin());
 }
 
@@ -62,12 +63,13 @@ void check_fields(stated_hook const& stated, components const& result)
 {
   for (auto const& stated_field : stated.hook->result)
     if (std::ranges::find(result, stated_field.field, &component::name) == result.end())
-      refuse(stated,
-             stated_field.field.empty()
-                 ? "states one expression for a result of several numbers"
-                 : detail::format("states an expression for {}, which the result does not have",
-                                  stated_field.field),
-             detail::format("the fields are: {}", list_fields(result)));
+      fail_reference(
+          stated,
+          stated_field.field.empty()
+              ? "states one expression for a result of several numbers"
+              : detail::format("states an expression for {}, which the result does not have",
+                               stated_field.field),
+          detail::format("the fields are: {}", list_fields(result)));
 }
 
 /// @throws file_error `action` finds an error in the expression for number `index` of the result.
@@ -76,8 +78,9 @@ auto with_place(stated_hook const& stated, std::size_t index, Action const& acti
 try {
   return action();
 } catch (expression_error const& error) {
-  refuse(stated, detail::format("\"{}\": {}", stated.hook->result[index].text, error.what()),
-         error.hint_with("write an expression in the parameters"));
+  fail_reference(stated,
+                 detail::format("\"{}\": {}", stated.hook->result[index].text, error.what()),
+                 error.hint_with("write an expression in the parameters"));
 }
 
 std::vector<expression_syntax> parse_results(stated_hook const& stated)
@@ -108,11 +111,12 @@ hook_program::hook_program(stated_hook const& stated, hook_program_types const& 
     : tolerance_(stated.hook->tolerance), capacity_(types.capacity)
 {
   if (types.operands.size() != stated.hook->parameters.size())
-    refuse(stated,
-           detail::format("has {} parameter{}, and the plan's \"computes\" passes {}",
-                          stated.hook->parameters.size(),
-                          stated.hook->parameters.size() == 1 ? "" : "s", types.operands.size()),
-           "name one parameter for each operand of \"computes\"");
+    fail_reference(
+        stated,
+        detail::format("has {} parameter{}, and the plan's \"computes\" passes {}",
+                       stated.hook->parameters.size(),
+                       stated.hook->parameters.size() == 1 ? "" : "s", types.operands.size()),
+        "name one parameter for each operand of \"computes\"");
   auto const parsed = parse_results(stated);
   add_variables(stated, types, parsed);
   add_evaluators(stated, types, parsed);
@@ -130,8 +134,8 @@ void hook_program::add_variables(stated_hook const& stated, hook_program_types c
       auto const& parts = types.operands[operand];
       auto const index = find_part(stated, parts, name);
       if (parts[index].kind == scalar_kind::bytes)
-        refuse(stated, detail::format("{} is a byte without meaning", name),
-               "state the type of the elements");
+        fail_reference(stated, detail::format("{} is a byte without meaning", name),
+                       "state the type of the elements");
       add_name(name, is_integer(parts[index].kind), {});
       variables_.push_back({.operand = operand, .index = index, .step = parts.size()});
     }
@@ -140,10 +144,10 @@ void hook_program::add_variables(stated_hook const& stated, hook_program_types c
     auto const bytes =
         types.state.empty() ? std::span<std::byte const>(own.default_state) : types.state;
     if (bytes.size() < own.state->size)
-      refuse(stated,
-             detail::format("the state has {} bytes, less than {}, the size of \"state\"",
-                            bytes.size(), own.state->size),
-             "pass a state of the struct that the sidecar states");
+      fail_reference(stated,
+                     detail::format("the state has {} bytes, less than {}, the size of \"state\"",
+                                    bytes.size(), own.state->size),
+                     "pass a state of the struct that the sidecar states");
     for (auto const& part : components_of(*own.state))
       add_name("state." + part.name, is_integer(part.kind),
                load(part.kind, bytes.data() + part.offset));

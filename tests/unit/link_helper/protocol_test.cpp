@@ -100,7 +100,7 @@ TEST(Protocol, CarriesProductsFailuresAndHellos)
 
   for (auto const unavailable : {false, true}) {
     auto const message = encode(
-        helper_failure{
+        helper_error{
             stage::linker,
             {.message = "m", .input = "i", .code = vendor_code("c"), .log = "l", .hint = "h"},
             unavailable},
@@ -155,14 +155,14 @@ TEST(Protocol, RefusesCountsKindsAndStagesBeyondTheKnown)
   request[k_message_header] = std::byte{0};
   request[k_message_header + 7] = std::byte{0xFF};  // the count of options
   EXPECT_THROW((void)decode_request(body_of(request)), protocol_error);
-  auto failure = encode(helper_failure{}, {});
+  auto failure = encode(helper_error{}, {});
   failure[k_message_header] = std::byte{200};
   EXPECT_THROW((void)decode_failure(body_of(failure), message_kind::failure), protocol_error);
 }
 
 TEST(Protocol, RefusesBodiesLargerThanTheirKindMayBe)
 {
-  auto message = encode(helper_failure{}, {});
+  auto message = encode(helper_error{}, {});
   auto const limits = {std::pair{message_kind::request, k_largest_request},
                        {message_kind::hello, k_largest_hello},
                        {message_kind::product, k_largest_product},
@@ -184,9 +184,9 @@ TEST(Protocol, RefusesBodiesLargerThanTheirKindMayBe)
 TEST(Protocol, CutsTextsThatAreTooLong)
 {
   auto const message = encode(
-      helper_failure{stage::linker,
-                     {.message = std::string(100'000, 'm'), .log = std::string(3'000'000, 'l')},
-                     false},
+      helper_error{stage::linker,
+                   {.message = std::string(100'000, 'm'), .log = std::string(3'000'000, 'l')},
+                   false},
       {});
   EXPECT_LE(message.size(), k_largest_failure);
   auto const failure = decode_failure(body_of(message), message_kind::failure);
@@ -197,8 +197,7 @@ TEST(Protocol, CutsTextsThatAreTooLong)
 TEST(Protocol, EscapesControlCharactersInReplies)
 {
   auto const failure = decode_failure(
-      body_of(
-          encode(helper_failure{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
+      body_of(encode(helper_error{stage::linker, {.message = "\x1b[2J", .log = "\a"}, false}, {})),
       message_kind::failure);
   EXPECT_EQ(failure.details.message, "\\x1b[2J");
   EXPECT_EQ(failure.details.log, "\\x07");

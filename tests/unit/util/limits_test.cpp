@@ -59,8 +59,8 @@ void expect_refused_by_device(std::string const& ptx, std::string const& feature
   try {
     load_on_device(ptx);
     ADD_FAILURE() << "no error; expected " << feature;
-  } catch (interpreter::failure const& failed) {
-    EXPECT_EQ(failed.kind(), interpreter::fault::refused);
+  } catch (interpreter::code_error const& failed) {
+    EXPECT_EQ(failed.kind(), interpreter::error_kind::refused);
     EXPECT_THAT(failed.what(),
                 testing::HasSubstr("the reference device does not support " + feature));
   }
@@ -294,7 +294,7 @@ TEST(Limits, OfLocalMemoryOfAThread)
   try {
     (void)loaded.find("k");
     ADD_FAILURE() << "no error";
-  } catch (interpreter::failure const& failed) {
+  } catch (interpreter::code_error const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("more than 512 KiB of local memory"));
     EXPECT_EQ(failed.hint(), "make the arrays of its functions smaller; no GPU has more");
   }
@@ -316,7 +316,7 @@ TEST(Limits, OfTheRegistersOfAThread)
   try {
     load(kernel(131'100));
     ADD_FAILURE() << "no error";
-  } catch (interpreter::failure const& failed) {
+  } catch (interpreter::code_error const& failed) {
     EXPECT_THAT(failed.what(), testing::HasSubstr("more than 1 MiB of registers, the limit of a"));
     EXPECT_THAT(failed.hint(), testing::HasSubstr("split the function"));
   }

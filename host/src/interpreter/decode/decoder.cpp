@@ -81,9 +81,9 @@ std::string decoding::place() const
                                  : place_of(code_, code_.instructions.back());
 }
 
-void decoding::fail(fault kind, std::string const& message, std::string const& hint) const
+void decoding::fail(error_kind kind, std::string const& message, std::string const& hint) const
 {
-  throw failure(
+  throw code_error(
       kind, place() + ": in " + code_.name + ": " + message, code_.source,
       instruction_ == nullptr ? function_.line : instruction_->line,
       instruction_ == nullptr ? std::string() : location_of(code_, code_.instructions.back()),
@@ -92,29 +92,29 @@ void decoding::fail(fault kind, std::string const& message, std::string const& h
 
 void decoding::exceed(std::string const& reason, std::string const& hint) const
 {
-  fail(fault::refused, reason, hint);
+  fail(error_kind::refused, reason, hint);
 }
 
-void decoding::refuse(std::string const& reason) const
+void decoding::fail_unsupported(std::string const& reason) const
 {
   auto const text = instruction_ == nullptr ? code_.name : line_of(instruction_->text);
-  fail(fault::refused, "the reference device does not execute '" + text + "'" +
-                           (reason.empty() ? "" : ": " + reason));
+  fail(error_kind::refused, "the reference device does not execute '" + text + "'" +
+                                (reason.empty() ? "" : ": " + reason));
 }
 
 void decoding::refuse_feature(std::string const& feature) const
 {
-  refuse("it does not support " + feature);
+  fail_unsupported("it does not support " + feature);
 }
 
 void decoding::reject(std::string const& reason) const
 {
-  fail(fault::invalid, "'" + line_of(instruction_->text) + "' is invalid: " + reason);
+  fail(error_kind::invalid, "'" + line_of(instruction_->text) + "' is invalid: " + reason);
 }
 
 void decoding::reject_call(std::string const& reason) const
 {
-  fail(fault::prototype, "'" + line_of(instruction_->text) + "': " + reason);
+  fail(error_kind::prototype, "'" + line_of(instruction_->text) + "': " + reason);
 }
 
 void decoding::decode(syntax::instruction const& instruction)
@@ -128,10 +128,10 @@ void decoding::decode(syntax::instruction const& instruction)
   if (entry == instruction_table().end()) {
     auto const* const feature = unsupported_feature(instruction.name);
     if (feature != nullptr) refuse_feature(feature);
-    refuse("unknown instruction");
+    fail_unsupported("unknown instruction");
   }
   entry->second(*this);
-  if (!words_.empty()) refuse("unknown modifier ." + std::string(words_.front()));
+  if (!words_.empty()) fail_unsupported("unknown modifier ." + std::string(words_.front()));
 }
 
 /// Replaces the target instructions of branches by their operations.
@@ -147,7 +147,7 @@ void decoding::finish()
   for (auto& list : code_.branch_tables)
     for (auto& target : list) target = starts_[target];
   code_.constants.resize(aligned(code_.constants.size(), 64));
-  if (code_.constants.size() > k_max_constants) refuse("too many constants");
+  if (code_.constants.size() > k_max_constants) fail_unsupported("too many constants");
 }
 
 bool decoding::take(std::string_view word)
@@ -173,26 +173,26 @@ type decoding::take_type()
       words_.erase(std::next(word).base());
       return *type;
     }
-  refuse("no modifier is a known type");
+  fail_unsupported("no modifier is a known type");
 }
 
 type decoding::take_integer_type(unsigned minimum)
 {
   auto const type = take_type();
-  if (!is_integer(type) || size_of(type) < minimum) refuse("not a supported type");
+  if (!is_integer(type) || size_of(type) < minimum) fail_unsupported("not a supported type");
   return type;
 }
 
 syntax::operand const& decoding::operand(std::size_t index) const
 {
-  if (index >= instruction_->operands.size()) refuse("too few operands");
+  if (index >= instruction_->operands.size()) fail_unsupported("too few operands");
   return instruction_->operands[index];
 }
 
 void decoding::expect_count(std::size_t minimum, std::size_t maximum) const
 {
-  if (count() < minimum) refuse("too few operands");
-  if (count() > maximum) refuse("too many operands");
+  if (count() < minimum) fail_unsupported("too few operands");
+  if (count() > maximum) fail_unsupported("too many operands");
 }
 
 unsigned decoding::add_list(std::vector<operand_offset> const& operands)
@@ -320,10 +320,10 @@ void decoding::lay_out_variables()
     else if (i < parameter_count)
       code_.parameters.push_back(place);
     if (end > limits::k_local_bytes)
-      throw failure(fault::refused,
-                    code_.source + ": " + code_.name +
-                        ": more than 512 KiB of local memory, the limit of a thread",
-                    code_.source, function_.line, {}, k_local_hint);
+      throw code_error(error_kind::refused,
+                       code_.source + ": " + code_.name +
+                           ": more than 512 KiB of local memory, the limit of a thread",
+                       code_.source, function_.line, {}, k_local_hint);
   }
   code_.is_variadic = is_variadic(function_);
   code_.local_bytes = static_cast<std::uint32_t>(aligned(local, k_alignment));
@@ -335,14 +335,15 @@ void decoding::check_function() const
 {
   for (auto const& parameter : function_.parameters)
     if (parameter.is_reference)
-      refuse("the parameter " + parameter.name + " is a reference to a texture or surface");
+      fail_unsupported("the parameter " + parameter.name +
+                       " is a reference to a texture or surface");
   if (function_.error.reason.empty()) return;
   auto const& [line, statement, reason] = function_.error;
-  throw failure(fault::syntax,
-                line_in_ptx(code_.source, line) + ": in " + code_.name +
-                    ": the reference device does not understand '" + line_of(statement) +
-                    "': " + reason,
-                code_.source, line);
+  throw code_error(error_kind::syntax,
+                   line_in_ptx(code_.source, line) + ": in " + code_.name +
+                       ": the reference device does not understand '" + line_of(statement) +
+                       "': " + reason,
+                   code_.source, line);
 }
 
 /// Copies parameters that the body has in registers from where the caller passes them, or results
@@ -442,7 +443,7 @@ operand_offset decoding::constant(std::uint64_t bits, unsigned width)
     auto* const lanes = code_.constants.data() + (entry->second & ~k_constant);
     for (unsigned i = 0; i < k_lanes; ++i)
       std::memcpy(lanes + i * width, &bits, std::min<std::size_t>(width, sizeof bits));
-    if (code_.constants.size() > k_max_constants) refuse("too many constants");
+    if (code_.constants.size() > k_max_constants) fail_unsupported("too many constants");
   }
   return entry->second;
 }
@@ -456,7 +457,7 @@ std::uint64_t decoding::immediate(syntax::operand const& operand, type type) con
              : std::bit_cast<double>(operand.bits);
   if (type == type::f32 && !narrow) return std::bit_cast<std::uint32_t>(static_cast<float>(value));
   if (type == type::f64 && narrow) return std::bit_cast<std::uint64_t>(value);
-  if (type == type::f16 || type == type::bf16) refuse("a decimal immediate of 16 bits");
+  if (type == type::f16 || type == type::bf16) fail_unsupported("a decimal immediate of 16 bits");
   return operand.bits;
 }
 
@@ -471,7 +472,7 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
       if (register_width(declared.type) != width) reject(declared.name + " is of another width");
       auto const register_ = register_at(operand.index);
       if (operand.offset == 0) return register_;
-      if (is_float(type)) refuse("a sum of a register and a constant in floating point");
+      if (is_float(type)) fail_unsupported("a sum of a register and a constant in floating point");
       auto const sum = new_register(width);
       emit_sum(*this, register_, static_cast<std::uint64_t>(operand.offset), sum, width);
       return sum;
@@ -486,7 +487,7 @@ operand_offset decoding::source(syntax::operand const& operand, type type)
     case operand_kind::symbol:
       return address(operand, type);
     default:
-      refuse("unknown form of operand");
+      fail_unsupported("unknown form of operand");
   }
 }
 
@@ -501,7 +502,7 @@ operand_offset decoding::special(syntax::operand const& operand, type type)
 {
   auto const offset = new_register(size_of(type));
   if (!emit_special(*this, operand.name, offset, size_of(type)))
-    refuse("unknown special register " + operand.name);
+    fail_unsupported("unknown special register " + operand.name);
   return offset;
 }
 
@@ -512,7 +513,7 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
   auto const offset = static_cast<std::uint64_t>(operand.offset);
   if (operand.kind == operand_kind::symbol) {
     auto const* const meaning = find(operand.name);
-    if (meaning == nullptr) refuse(operand.name + " is not declared");
+    if (meaning == nullptr) fail_unsupported(operand.name + " is not declared");
     return constant(address_of(*meaning) + offset + element_offset(operand, *meaning), width);
   }
   if (is_kernel_parameter(operand.index))
@@ -529,7 +530,7 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
 std::uint64_t decoding::element_offset(syntax::operand const& operand, entity const& entity) const
 {
   if (!operand.is_element) return 0;
-  if (entity.kind != entity_kind::variable) refuse("an element of what is no array");
+  if (entity.kind != entity_kind::variable) fail_unsupported("an element of what is no array");
   auto const size = size_of(modules_.variables[entity.index].syntax->type);
   return static_cast<std::uint64_t>(operand.element) * size;
 }
@@ -553,7 +554,7 @@ std::uint64_t decoding::address_of(entity const& entity)
     case entity_kind::builtin:
       break;
   }
-  refuse("the address of a built-in function");
+  fail_unsupported("the address of a built-in function");
 }
 
 std::optional<std::uint64_t> decoding::upper_half_of(space space) const
@@ -598,7 +599,7 @@ std::uint32_t decoding::predicate(syntax::operand const& operand)
   if (operand.kind == operand_kind::integer) return operand.bits != 0 ? k_true : k_false;
   if (operand.kind == operand_kind::special) {
     auto const result = emit_special_predicate(*this, operand.name);
-    if (result == k_no_operand) refuse("unknown special register " + operand.name);
+    if (result == k_no_operand) fail_unsupported("unknown special register " + operand.name);
     return result;
   }
   if (operand.kind != operand_kind::register_) reject("the operand is not a predicate");
@@ -615,7 +616,8 @@ std::uint32_t decoding::predicate_destination(syntax::operand const& operand)
 
 std::uint64_t decoding::integer(std::size_t index) const
 {
-  if (operand(index).kind != operand_kind::integer) refuse("the operand is not a constant");
+  if (operand(index).kind != operand_kind::integer)
+    fail_unsupported("the operand is not a constant");
   return operand(index).bits;
 }
 
@@ -653,8 +655,8 @@ char const* unsupported_feature(std::string_view name) noexcept
 
 // The exception.
 
-failure::failure(fault kind, std::string const& message, std::string source, unsigned line,
-                 std::string location, std::string hint)
+code_error::code_error(error_kind kind, std::string const& message, std::string source,
+                       unsigned line, std::string location, std::string hint)
     : std::runtime_error(detail::printable(line_of(message))),
       kind_(kind),
       source_(std::move(source)),

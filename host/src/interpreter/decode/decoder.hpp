@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "interpreter/decode/link_modules.hpp"
 #include "interpreter/decode/operation.hpp"
 #include "ptx/syntax.hpp"
@@ -42,15 +42,15 @@ struct placement {
   shared_layout shared = {};
 };
 
-/// @throws failure (refused, syntax) naming the module and the line.
+/// @throws code_error (refused, syntax) naming the module and the line.
 code decode_function(linked_modules const& modules, unsigned index, placement const& places);
 
 /// The instruction that is being decoded, for the families of instructions below.
 class decoding {
  public:
   decoding(linked_modules const& modules, unsigned index, placement const& places, code& result);
-  /// @throws failure (syntax) the parser does not understand the body;
-  ///   failure (refused) a parameter is a reference to a texture.
+  /// @throws code_error (syntax) the parser does not understand the body;
+  ///   code_error (refused) a parameter is a reference to a texture.
   void check_function() const;
   void begin();
   void decode(syntax::instruction const& instruction);
@@ -106,7 +106,7 @@ class decoding {
   operand_offset new_register(unsigned width);
   unsigned add_list(std::vector<operand_offset> const& operands);
   unsigned label(syntax::operand const& operand) const;
-  /// Index into code::branch_tables. @throws failure (invalid) no .branchtargets of that name.
+  /// Index into code::branch_tables. @throws code_error (invalid) no .branchtargets of that name.
   unsigned branch_table(std::string_view name);
   /// The place of variable `index` of the function, a .param or .local variable.
   [[nodiscard]] slot slot_of(unsigned index) const;
@@ -132,7 +132,7 @@ class decoding {
   operation& emit(handler run, type result, std::initializer_list<type> sources);
 
   /// Refuses an instruction that other devices may execute: a limit of this device.
-  [[noreturn]] void refuse(std::string const& reason = {}) const;
+  [[noreturn]] void fail_unsupported(std::string const& reason = {}) const;
   /// Refuses a function above a limit; `hint` is the remedy.
   [[noreturn]] void exceed(std::string const& reason, std::string const& hint) const;
   /// Refuses an instruction because this device does not support `feature`.
@@ -150,7 +150,7 @@ class decoding {
   [[nodiscard]] std::uint64_t bytes_of(unsigned variable) const;
   [[nodiscard]] std::string place() const;
   void reject_part(syntax::operand const& operand) const;
-  [[noreturn]] void fail(fault kind, std::string const& message,
+  [[noreturn]] void fail(error_kind kind, std::string const& message,
                          std::string const& hint = {}) const;
   operand_offset special(syntax::operand const& operand, type type);
   operand_offset address(syntax::operand const& operand, type type);
@@ -249,7 +249,7 @@ handler for_integer(decoding const& d, type type, Make const& make)
     case type::s64:
       return make.template operator()<std::int64_t>();
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -265,7 +265,7 @@ handler for_bits(decoding const& d, unsigned width, Make const& make)
     case 8:
       return make.template operator()<std::uint64_t>();
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 

@@ -172,10 +172,10 @@ class symbol_table {
     if (target != linked_.names[module].end() && target->second.kind == entity_kind::function)
       return target->second;
     auto const& source = linked_.modules[module].name;
-    throw failure(fault::unresolved,
-                  line_in_ptx(source, alias.line) + ": " + alias.name + " is an alias of " +
-                      alias.target + ", which is no function that the module defines",
-                  source, alias.line);
+    throw code_error(error_kind::unresolved,
+                     line_in_ptx(source, alias.line) + ": " + alias.name + " is an alias of " +
+                         alias.target + ", which is no function that the module defines",
+                     source, alias.line);
   }
 
   void define(unsigned module, std::string const& name, syntax::linkage linkage, entity meaning)
@@ -193,8 +193,8 @@ class symbol_table {
   [[noreturn]] void fail_twice(std::string const& name, unsigned owner, unsigned repeated) const
   {
     auto const& source = linked_.modules[repeated].name;
-    throw failure(
-        fault::duplicate,
+    throw code_error(
+        error_kind::duplicate,
         name + " is defined twice: by " + linked_.modules[owner].name + " and by " + source,
         source);
   }
@@ -250,19 +250,20 @@ class symbol_table {
   {
     auto const& source = linked_.modules[module].name;
     if (meaning.kind != entity_kind::function)
-      throw failure(
-          fault::prototype,
+      throw code_error(
+          error_kind::prototype,
           declared.name + " is declared as a function by " + source + " but is not a function",
           source, declared.line);
     auto const& [owner, definition] = linked_.functions[meaning.index];
     if (same_shape(declared.results, definition->results) &&
         same_shape(declared.parameters, definition->parameters))
       return;
-    throw failure(fault::prototype,
-                  "the prototypes differ: " + source +
-                      (declared.has_body ? " defines " : " declares ") + prototype_of(declared) +
-                      ", " + linked_.modules[owner].name + " defines " + prototype_of(*definition),
-                  linked_.modules[owner].name, definition->line);
+    throw code_error(error_kind::prototype,
+                     "the prototypes differ: " + source +
+                         (declared.has_body ? " defines " : " declares ") + prototype_of(declared) +
+                         ", " + linked_.modules[owner].name + " defines " +
+                         prototype_of(*definition),
+                     linked_.modules[owner].name, definition->line);
   }
 
   void resolve(unsigned module, syntax::variable const& declared)
@@ -280,10 +281,10 @@ class symbol_table {
         linked_.variables[meaning.index].syntax->space != declared.space ||
         (declared.count != 0 &&
          linked_.variables[meaning.index].syntax->bytes() != declared.bytes()))
-      throw failure(fault::prototype,
-                    source + " and " + linked_.modules[definition->second.module].name +
-                        " disagree on " + declared.name,
-                    source, declared.line);
+      throw code_error(error_kind::prototype,
+                       source + " and " + linked_.modules[definition->second.module].name +
+                           " disagree on " + declared.name,
+                       source, declared.line);
     names.emplace(declared.name, meaning);
   }
 
@@ -334,8 +335,8 @@ class symbol_table {
   {
     if (linked_.names[module].contains(name)) return;
     auto const& source = linked_.modules[module].name;
-    throw failure(fault::unresolved, name + " is used by " + source + " and defined by no input",
-                  source, line);
+    throw code_error(error_kind::unresolved,
+                     name + " is used by " + source + " and defined by no input", source, line);
   }
 
   linked_modules linked_;
@@ -408,11 +409,11 @@ class layout_builder {
     layout_.bytes = offset + variable.bytes();
     if (layout_.bytes <= limits::k_static_shared_bytes) return offset;
     auto const& source = modules_.modules[module].name;
-    throw failure(fault::invalid,
-                  line_in_ptx(source, variable.line) + ": " + variable.name +
-                      ": a kernel has more than 48 KiB of static shared memory; use dynamic "
-                      "shared memory",
-                  source, variable.line);
+    throw code_error(error_kind::invalid,
+                     line_in_ptx(source, variable.line) + ": " + variable.name +
+                         ": a kernel has more than 48 KiB of static shared memory; use dynamic "
+                         "shared memory",
+                     source, variable.line);
   }
 
   linked_modules const& modules_;

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "ptx/syntax.hpp"
 
 namespace fatlink::interpreter {
@@ -51,7 +51,7 @@ struct linked_modules {
   linked_modules& operator=(linked_modules&&) = default;
 };
 
-/// @throws failure (duplicate, prototype, unresolved, syntax) naming the modules.
+/// @throws code_error (duplicate, prototype, unresolved, syntax) naming the modules.
 linked_modules link(std::vector<syntax::module> modules);
 
 // What a kernel reaches: the functions that it calls or takes the address of, and theirs, and the
@@ -71,7 +71,7 @@ struct shared_layout {
 };
 
 /// Lays out the shared variables that `functions` declare or use.
-/// @throws failure (invalid) more than 48 KiB, naming the first variable beyond them.
+/// @throws code_error (invalid) more than 48 KiB, naming the first variable beyond them.
 shared_layout lay_out_shared(linked_modules const& modules, std::vector<unsigned> const& functions);
 
 }  // namespace fatlink::interpreter

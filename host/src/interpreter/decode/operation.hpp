@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "ptx/syntax.hpp"
 
 namespace fatlink::interpreter {
@@ -120,7 +120,7 @@ struct code {
 inline std::string location_of(code const& function, instruction_text const& instruction)
 {
   return function.files == nullptr ? std::string()
-                                   : describe(instruction.location, *function.files);
+                                   : location_text(instruction.location, *function.files);
 }
 
 /// The place of an instruction for messages: "wild.fatbin:24, wild.cu:7".

@@ -191,9 +191,9 @@ class block {
   void start(std::uint64_t index);
   /// Runs until the block ends, all its threads wait (for another block, or a sleep), or it has run
   /// for long. Waits for the cluster: nothing runs until the cluster's barrier is released.
-  /// @throws failure, stopped.
+  /// @throws code_error, stopped.
   block_state step();
-  /// @throws failure (deadlock): what threads wait for.
+  /// @throws code_error (deadlock): what threads wait for.
   [[noreturn]] void fail_deadlock();
 
   // The barrier of the cluster.
@@ -268,7 +268,7 @@ class block {
 };
 
 /// Runs every block of a launch on all cores of the host, or in_order on one. Returns the number of
-/// instructions executed, counted for each thread. @throws failure: that of the lowest-numbered
+/// instructions executed, counted for each thread. @throws code_error: that of the lowest-numbered
 /// failed block.
 std::uint64_t run_blocks(launch_state const& launch);
 
@@ -286,7 +286,7 @@ class cluster {
   explicit cluster(launch_state const& launch);
   /// Starts cluster number `index` of the grid, x fastest.
   void start(std::uint64_t index);
-  /// Runs until all blocks end or wait, or have run for long. @throws failure, stopped.
+  /// Runs until all blocks end or wait, or have run for long. @throws code_error, stopped.
   block_state step();
 
   [[nodiscard]] std::uint64_t executed() const noexcept;

@@ -30,7 +30,8 @@ region make_region(std::uint64_t size, std::string name, bool read_only)
           ? nullptr
           : std::aligned_alloc(k_alignment, aligned(std::max<std::uint64_t>(size, 1), k_alignment));
   if (storage == nullptr)
-    throw failure(fault::memory, "the host cannot allocate " + std::to_string(size) + " bytes");
+    throw code_error(error_kind::memory,
+                     "the host cannot allocate " + std::to_string(size) + " bytes");
   return {.base = 0,
           .size = size,
           .data = static_cast<std::byte*>(storage),
@@ -123,7 +124,7 @@ std::string name_of(region const& region)
                              : region.name + " (" + std::to_string(region.size) + " bytes)";
 }
 
-std::string describe(region_list const& regions, std::uint64_t address)
+std::string address_text(region_list const& regions, std::uint64_t address)
 {
   if (address < k_alignment) return "a null pointer";
   if (address >= k_object_window && address - k_object_window < k_window_size)

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "interpreter/decode/address_space.hpp"
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "interpreter/execution/textures.hpp"
 #include "util/process/fork_guard.hpp"
 
@@ -59,7 +59,7 @@ using region_list = std::vector<region>;  ///< in order of base
 
 class memory {
  public:
-  /// Allocates `size` uninitialised bytes, aligned to 512. @throws failure (memory).
+  /// Allocates `size` uninitialised bytes, aligned to 512. @throws code_error (memory).
   region allocate(std::uint64_t size, std::string name = {}, bool read_only = false);
   /// Allocates all `requests` in their order, in one step: each step copies the list of regions.
   std::vector<region> allocate(std::span<allocation const> requests);
@@ -92,7 +92,7 @@ region const* find_region(region_list const& regions, std::uint64_t address,
 std::string name_of(region const& region);
 
 /// Describes `address` for messages: "4 bytes past the end of an allocation of 256 bytes".
-std::string describe(region_list const& regions, std::uint64_t address);
+std::string address_text(region_list const& regions, std::uint64_t address);
 
 /// The heap of malloc and free in device code. As on a GPU, it belongs to the program: memory that
 /// a kernel allocates stays for the next one. Sizes are rounded up to powers of two, and memory
@@ -101,7 +101,7 @@ class device_heap {
  public:
   static constexpr std::uint64_t k_bytes = std::uint64_t{16} << 20;
 
-  /// @throws failure (memory).
+  /// @throws code_error (memory).
   explicit device_heap(std::shared_ptr<memory> memory);
   ~device_heap();
   device_heap(device_heap const&) = delete;

@@ -52,11 +52,11 @@ std::byte load_byte(std::byte const& byte) noexcept
   return std::atomic_ref(const_cast<std::byte&>(byte)).load(std::memory_order_relaxed);
 }
 
-[[noreturn]] void fail(lane_access const& access, char const* verb, std::uint64_t earlier,
-                       char const* earlier_verb)
+[[noreturn]] void fail_race(lane_access const& access, char const* verb, std::uint64_t earlier,
+                            char const* earlier_verb)
 {
   auto const& accessor = *access.accessor;
-  accessor.fail(fault::race,
+  accessor.fail(error_kind::race,
                 std::string(verb) + " what " + name_of((earlier & k_thread_mask) - 1, accessor) +
                     " " + earlier_verb + ", without synchronisation",
                 access.lane, *access.op);
@@ -85,7 +85,7 @@ void race_map::record_read(byte_history* bytes, lane_access const& access)
   for (unsigned i = 0; i < access.size; ++i) {
     auto const writer = bytes[i].writer.load(std::memory_order_relaxed);
     if (writer != 0 && !in_order(writer, *access.accessor, thread))
-      fail(access, "reads", writer, "wrote");
+      fail_race(access, "reads", writer, "wrote");
     auto const reader = bytes[i].reader.load(std::memory_order_relaxed);
     if (reader == 0 || in_order(reader, *access.accessor, thread))
       bytes[i].reader.store(entry, std::memory_order_relaxed);
@@ -102,10 +102,10 @@ void race_map::record_write(byte_history* bytes, lane_access const& access, std:
     if (is_repeated && bytes[i].writer.load(std::memory_order_relaxed) != 0) continue;
     auto const reader = bytes[i].reader.exchange(0, std::memory_order_relaxed);
     if (reader != 0 && !in_order(reader, *access.accessor, thread))
-      fail(access, "writes", reader, "read");
+      fail_race(access, "writes", reader, "read");
     auto const writer = bytes[i].writer.exchange(entry, std::memory_order_relaxed);
     if (writer != 0 && !in_order(writer, *access.accessor, thread))
-      fail(access, "writes", writer, "wrote");
+      fail_race(access, "writes", writer, "wrote");
   }
 }
 

@@ -69,10 +69,10 @@ class race_map {
  public:
   /// The history of the bytes of `region` from `offset`.
   byte_history* history_of(region const& region, std::uint64_t offset);
-  /// @throws failure (race) naming both threads.
+  /// @throws code_error (race) naming both threads.
   void record_read(byte_history* bytes, lane_access const& access);
   /// `before`, `after`: the bytes before and after the write; `after` may be null.
-  /// @throws failure (race) naming both threads.
+  /// @throws code_error (race) naming both threads.
   void record_write(byte_history* bytes, lane_access const& access, std::byte const* before,
                     std::byte const* after);
   /// Forgets the accesses to memory that malloc hands out again.

@@ -84,7 +84,7 @@ void warp::end_turn()
   detail::throw_if_cancelled(stage::device);
   if (launch_->budget == 0 || issued_ < launch_->budget || running_.lanes == 0) return;
   auto const& operations = running_.frame->code->operations;
-  fail(fault::endless,
+  fail(error_kind::endless,
        "is still running after " + std::to_string(launch_->budget) + " instructions" +
            reason_of_waiting(),
        static_cast<unsigned>(std::countr_zero(running_.lanes)),
@@ -141,10 +141,10 @@ void block::fail_deadlock()
   for (auto& warp : warps_)
     for (auto const& group : warp->waiting()) {
       auto const lane = static_cast<unsigned>(std::countr_zero(group.lanes));
-      warp->fail_in(*group.frame->code, fault::deadlock,
+      warp->fail_in(*group.frame->code, error_kind::deadlock,
                     reason_of(group) + other_waits(*warp, &group), lane, waits_at(group));
     }
-  throw failure(fault::deadlock, "threads are left that cannot run");
+  throw code_error(error_kind::deadlock, "threads are left that cannot run");
 }
 
 std::string block::address_text(void const* place) const

@@ -198,7 +198,7 @@ void warp::call(lane_mask mask, interpreter::code const& callee, call_site const
   frame->local_base = static_cast<std::uint32_t>(
       caller->local_base + aligned(caller->code->local_bytes, k_local_alignment));
   if (frame->depth > k_max_depth || frame->local_base + callee.local_bytes > k_max_local)
-    fail(fault::address, "calls too deep: the thread's stack is full",
+    fail(error_kind::address, "calls too deep: the thread's stack is full",
          static_cast<unsigned>(std::countr_zero(mask)), caller->code->operations[running_.pc]);
   for (std::size_t i = 0; i < site.arguments.size(); ++i)
     for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {

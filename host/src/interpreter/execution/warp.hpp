@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "interpreter/decode/failure.hpp"
+#include "interpreter/decode/code_error.hpp"
 #include "interpreter/decode/operation.hpp"
 #include "interpreter/execution/memory.hpp"
 #include "interpreter/execution/races.hpp"
@@ -256,7 +256,7 @@ class warp {
   }
 
   /// The host address of the generic range [address, address + size). Checks bounds and alignment.
-  /// @throws failure (address) naming the thread and the instruction.
+  /// @throws code_error (address) naming the thread and the instruction.
   std::byte* resolve(std::uint64_t address, unsigned size, unsigned lane, operation const& op,
                      bool writes);
   std::byte* resolve_shared(std::uint64_t offset, unsigned size, unsigned lane, operation const& op,
@@ -278,11 +278,11 @@ class warp {
   [[nodiscard]] bool checks_accesses() const noexcept { return checks_accesses_; }
   /// The text at a generic address, up to its NUL or k_max_text.
   std::string text_at(std::uint64_t address, unsigned lane, operation const& op);
-  /// @throws failure that names the kernel, the thread and the instruction.
-  [[noreturn]] void fail(fault kind, std::string const& reason, unsigned lane, operation const& op,
-                         std::string const& hint = {}) const;
+  /// @throws code_error that names the kernel, the thread and the instruction.
+  [[noreturn]] void fail(error_kind kind, std::string const& reason, unsigned lane,
+                         operation const& op, std::string const& hint = {}) const;
   /// Like fail(), for lanes of `function` that are not running.
-  [[noreturn]] void fail_in(interpreter::code const& function, fault kind,
+  [[noreturn]] void fail_in(interpreter::code const& function, error_kind kind,
                             std::string const& reason, unsigned lane, operation const& op,
                             std::string const& hint = {}) const;
 
@@ -330,7 +330,7 @@ class warp {
   std::byte* resolve_window(std::uint64_t address, unsigned size, unsigned lane,
                             operation const& op, bool writes);
 
-  /// @throws failure (uninitialized) a byte of `place` is not written.
+  /// @throws code_error (uninitialized) a byte of `place` is not written.
   void check_written(shared_place const& place, unsigned size, unsigned lane,
                      operation const& op) const;
   [[nodiscard]] memory_span find_span(std::uint64_t address) const noexcept;

@@ -30,19 +30,19 @@ std::string describe_read_only(region const& region)
 
 }  // namespace
 
-void warp::fail_in(interpreter::code const& function, fault kind, std::string const& reason,
+void warp::fail_in(interpreter::code const& function, error_kind kind, std::string const& reason,
                    unsigned lane, operation const& op, std::string const& hint) const
 {
   auto const& instruction = function.instructions[op.instruction];
-  throw failure(kind,
-                "kernel " + launch_->entry->name + ", block " + triple(block_->index()) +
-                    " thread " + triple(block_->thread(index_, lane)) + ": " +
-                    line_of(instruction.text) + " (" + place_of(function, instruction) +
-                    "): " + reason,
-                function.source, instruction.line, location_of(function, instruction), hint);
+  throw code_error(kind,
+                   "kernel " + launch_->entry->name + ", block " + triple(block_->index()) +
+                       " thread " + triple(block_->thread(index_, lane)) + ": " +
+                       line_of(instruction.text) + " (" + place_of(function, instruction) +
+                       "): " + reason,
+                   function.source, instruction.line, location_of(function, instruction), hint);
 }
 
-void warp::fail(fault kind, std::string const& reason, unsigned lane, operation const& op,
+void warp::fail(error_kind kind, std::string const& reason, unsigned lane, operation const& op,
                 std::string const& hint) const
 {
   fail_in(*running_.frame->code, kind, reason, lane, op, hint);
@@ -51,7 +51,7 @@ void warp::fail(fault kind, std::string const& reason, unsigned lane, operation 
 void warp::fail_address(char const* verb, std::uint64_t address, unsigned size,
                         std::string const& reason, unsigned lane, operation const& op) const
 {
-  fail(fault::address,
+  fail(error_kind::address,
        std::string(verb) + " " + std::to_string(size) + " bytes at " + hexadecimal(address) + ": " +
            reason,
        lane, op);
@@ -107,7 +107,7 @@ std::byte* warp::resolve_window(std::uint64_t address, unsigned size, unsigned l
   auto const description = in_window(address, k_function_window) ? "a function's address"
                            : in_window(address, k_parameter_window)
                                ? "outside the kernel's parameters, or a write to them"
-                               : describe(*launch_->regions, address);
+                               : address_text(*launch_->regions, address);
   fail_address(verb_of(writes), address, size, description, lane, op);
 }
 
@@ -138,7 +138,7 @@ void warp::check_written(shared_place const& place, unsigned size, unsigned lane
 {
   auto const missing = place.owner->written().first_missing(place.offset, size);
   if (!missing) return;
-  fail(fault::uninitialized,
+  fail(error_kind::uninitialized,
        "reads " + std::to_string(size) + " bytes at " + hexadecimal(place.offset) +
            " of shared memory, where nothing has written " +
            (size == 1 ? "it" : "byte " + hexadecimal(*missing)),

@@ -20,8 +20,8 @@
 namespace fatlink::detail {
 namespace {
 
-[[noreturn]] void fail(std::filesystem::path const& path, std::string const& cause,
-                       std::string hint)
+[[noreturn]] void fail_file(std::filesystem::path const& path, std::string const& cause,
+                            std::string hint)
 {
   throw file_error(stage::input, {.message = detail::format("{}: {}", path.string(), cause),
                                   .input = path.string(),
@@ -41,11 +41,11 @@ std::uint64_t copy_stream(int stream, descriptor const& copy, std::string const&
   for (std::uint64_t size = 0;;) {
     auto const got = ::read(stream, part.data(), part.size());
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+    if (got < 0) fail_file(name, reason(errno), "redirect it from a file or a pipe");
     if (got == 0) return size;
     if (!write_all(copy.get(), bytes_view(part).first(static_cast<std::size_t>(got))))
-      fail(name, "cannot be kept in a temporary file: " + reason(errno),
-           "set TMPDIR to a folder with free space");
+      fail_file(name, "cannot be kept in a temporary file: " + reason(errno),
+                "set TMPDIR to a folder with free space");
     size += static_cast<std::uint64_t>(got);
   }
 }
@@ -66,24 +66,25 @@ opened_file open_regular(std::filesystem::path const& path, std::string const& h
 {
   // O_NONBLOCK: opening a FIFO does not wait; it is refused afterwards.
   auto file = std::make_unique<descriptor>(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (file->get() < 0) fail(path, errno == ENOENT ? "no such file" : reason(errno), hint);
+  if (file->get() < 0) fail_file(path, errno == ENOENT ? "no such file" : reason(errno), hint);
   struct stat status {};
-  if (::fstat(file->get(), &status) != 0) fail(path, reason(errno), hint);
-  if (S_ISDIR(status.st_mode)) fail(path, "is a directory", hint);
-  if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", hint);
+  if (::fstat(file->get(), &status) != 0) fail_file(path, reason(errno), hint);
+  if (S_ISDIR(status.st_mode)) fail_file(path, "is a directory", hint);
+  if (!S_ISREG(status.st_mode)) fail_file(path, "is not a regular file", hint);
   return {std::move(file), static_cast<std::uint64_t>(status.st_size)};
 }
 
 opened_file open_stream(int stream, std::string const& name)
 {
   struct stat status {};
-  if (::fstat(stream, &status) != 0) fail(name, reason(errno), "redirect it from a file or a pipe");
+  if (::fstat(stream, &status) != 0)
+    fail_file(name, reason(errno), "redirect it from a file or a pipe");
   auto const is_whole = S_ISREG(status.st_mode) && ::lseek(stream, 0, SEEK_CUR) == 0;
   auto file = std::make_unique<descriptor>(is_whole ? ::fcntl(stream, F_DUPFD_CLOEXEC, 3)
                                                     : open_scratch(scratch_folder()));
   if (file->get() < 0)
-    fail(name, "cannot be kept in a temporary file: " + reason(errno),
-         "set TMPDIR to a folder with free space");
+    fail_file(name, "cannot be kept in a temporary file: " + reason(errno),
+              "set TMPDIR to a folder with free space");
   auto const size =
       is_whole ? static_cast<std::uint64_t>(status.st_size) : copy_stream(stream, *file, name);
   return {std::move(file), size};
@@ -95,7 +96,7 @@ bool read_at(descriptor const& file, std::uint64_t offset, std::span<std::byte> 
   while (!buffer.empty()) {
     auto const got = ::pread(file.get(), buffer.data(), buffer.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path, reason(errno), "check the disk, then try again");
+    if (got < 0) fail_file(path, reason(errno), "check the disk, then try again");
     if (got == 0) return false;
     buffer = buffer.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -108,10 +109,11 @@ byte_buffer read_file(std::filesystem::path const& path, std::uint64_t size_limi
 {
   auto const opened = open_regular(path, hint);
   if (opened.size > size_limit)
-    fail(path, detail::format("{} bytes are more than the {} allowed", opened.size, size_limit),
-         hint);
+    fail_file(path,
+              detail::format("{} bytes are more than the {} allowed", opened.size, size_limit),
+              hint);
   byte_buffer bytes(static_cast<std::size_t>(opened.size));
-  if (!read_at(*opened.file, 0, bytes, path)) fail(path, "shrank while it was read", hint);
+  if (!read_at(*opened.file, 0, bytes, path)) fail_file(path, "shrank while it was read", hint);
   return bytes;
 }
 

@@ -187,7 +187,7 @@ void divide(warp& w, operation const& o, lane_mask mask)
 template <typename Divide>
 void decode_quotient(decoding& d, type type)
 {
-  if (type != type::f32) d.refuse();
+  if (type != type::f32) d.fail_unsupported();
   auto const ftz = d.take("ftz");
   d.emit(ftz ? for_host<&divide<Divide, true>>() : for_host<&divide<Divide, false>>(), type,
          {type, type});
@@ -262,7 +262,7 @@ handler of_halves(decoding const& d, type type)
     case type::bf16x2:
       return for_host<&approximate_half<bfloat16, Function, 2>>();
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -273,7 +273,7 @@ void decode_double(decoding& d, std::string_view name, bool ftz)
   if (name == "rsqrt")
     run = ftz ? for_host<&approximate_double<f_rsqrt, true>>()
               : for_host<&approximate_double<f_rsqrt, false>>();
-  if (run == nullptr) d.refuse();
+  if (run == nullptr) d.fail_unsupported();
   d.emit(run, type::f64, {type::f64});
 }
 
@@ -281,9 +281,9 @@ template <typename Function>
 void decode_function(decoding& d, std::string_view name)
 {
   auto const type = d.take_type();
-  if (!d.take("approx")) d.refuse();
+  if (!d.take("approx")) d.fail_unsupported();
   if (type == type::f32 || type == type::f64) return decode_approximation(d, name, type);
-  if (name != "tanh" && name != "ex2") d.refuse();
+  if (name != "tanh" && name != "ex2") d.fail_unsupported();
   if (name == "ex2" && (type == type::bf16 || type == type::bf16x2))
     (void)d.take("ftz");  // no effect: denormals of bf16 are far below the results
   d.emit(of_halves<Function>(d, type), type, {type});
@@ -308,7 +308,7 @@ void decode_approximation(decoding& d, std::string_view name, type type)
   if (name == "sqrt") run = single<f_sqrt>(ftz);
   if (name == "rsqrt") run = single<f_rsqrt>(ftz);
   if (name == "rcp") run = single<f_reciprocal>(ftz);
-  if (run == nullptr || type != type::f32) d.refuse();
+  if (run == nullptr || type != type::f32) d.fail_unsupported();
   d.emit(run, type, {type});
 }
 

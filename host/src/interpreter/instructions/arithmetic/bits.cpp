@@ -109,7 +109,7 @@ void decode_logic(decoding& d)
     o.b = b;
     return;
   }
-  if (!is_integer(type)) d.refuse("not a supported type");
+  if (!is_integer(type)) d.fail_unsupported("not a supported type");
   d.emit(for_bits(d, size_of(type),
                   []<typename T>() -> handler { return for_host<&binary<T, T, Op>>(); }),
          type, {type, type});
@@ -123,7 +123,7 @@ void not_predicate(warp& w, operation const& o, lane_mask mask)
 void decode_not(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::pred && !is_integer(type)) d.refuse("not a supported type");
+  if (type != type::pred && !is_integer(type)) d.fail_unsupported("not a supported type");
   if (type != type::pred)
     return void(
         d.emit(for_bits(d, size_of(type),
@@ -148,9 +148,9 @@ void decode_funnel(decoding& d)
 {
   auto const type = d.take_type();
   auto const is_left = d.take("l");
-  if (type != type::b32 || (!is_left && !d.take("r"))) d.refuse();
+  if (type != type::b32 || (!is_left && !d.take("r"))) d.fail_unsupported();
   auto const wrap = d.take("wrap");
-  if (!wrap && !d.take("clamp")) d.refuse();
+  if (!wrap && !d.take("clamp")) d.fail_unsupported();
   using u32 = std::uint32_t;
   auto const run = is_left ? (wrap ? for_host<&ternary<u32, u32, op_funnel<true, true>>>()
                                    : for_host<&ternary<u32, u32, op_funnel<true, false>>>())
@@ -186,7 +186,7 @@ void decode_lop3_predicate(decoding& d, bool is_or)
 
 void decode_lop3(decoding& d)
 {
-  if (d.take_type() != type::b32) d.refuse();
+  if (d.take_type() != type::b32) d.fail_unsupported();
   auto const is_or = d.take("or");
   if (is_or || d.take("and")) return decode_lop3_predicate(d, is_or);
   d.emit(for_host<&lop3>(), type::b32, {type::b32, type::b32, type::b32, type::b32}).immediate =
@@ -408,13 +408,13 @@ struct op_nth_set {
 bool take_clamp(decoding& d)
 {
   auto const clamp = d.take("clamp");
-  if (!clamp && !d.take("wrap")) d.refuse("neither .clamp nor .wrap");
+  if (!clamp && !d.take("wrap")) d.fail_unsupported("neither .clamp nor .wrap");
   return clamp;
 }
 
 void decode_mask(decoding& d)
 {
-  if (d.take_type() != type::b32) d.refuse("not a supported type");
+  if (d.take_type() != type::b32) d.fail_unsupported("not a supported type");
   using u32 = std::uint32_t;
   auto const run =
       take_clamp(d) ? &binary<u32, u32, op_mask<true>> : &binary<u32, u32, op_mask<false>>;
@@ -430,7 +430,7 @@ handler extension(bool clamp)
 void decode_extend(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::u32 && type != type::s32) d.refuse("not a supported type");
+  if (type != type::u32 && type != type::s32) d.fail_unsupported("not a supported type");
   auto const clamp = take_clamp(d);
   d.emit(is_signed(type) ? extension<std::int32_t>(clamp) : extension<std::uint32_t>(clamp), type,
          {type, type::u32});
@@ -438,7 +438,7 @@ void decode_extend(decoding& d)
 
 void decode_nth_set(decoding& d)
 {
-  if (d.take_type() != type::b32) d.refuse("not a supported type");
+  if (d.take_type() != type::b32) d.fail_unsupported("not a supported type");
   d.emit(&ternary<std::uint32_t, std::uint32_t, op_nth_set>, type::b32,
          {type::b32, type::b32, type::b32});
 }
@@ -543,7 +543,7 @@ void decode_prmt(decoding& d)
   auto selected = permute_mode::index;
   for (auto const& [word, mode] : k_modes)
     if (d.take(word)) selected = mode;
-  if (d.take_type() != type::b32) d.refuse();
+  if (d.take_type() != type::b32) d.fail_unsupported();
   d.emit(for_host<&prmt>(), type::b32, {type::b32, type::b32, type::b32}).flags =
       static_cast<std::uint32_t>(selected);
 }
@@ -554,9 +554,9 @@ void decode_dot(decoding& d)
   auto const b = d.take_type();
   auto const a = d.take_type();
   auto const is_32_bits = [](type type) { return type == type::u32 || type == type::s32; };
-  if (!is_32_bits(a) || !is_32_bits(b)) d.refuse();
+  if (!is_32_bits(a) || !is_32_bits(b)) d.fail_unsupported();
   auto const upper = Count == 2 && d.take("hi");
-  if (Count == 2 && !upper && !d.take("lo")) d.refuse("neither .lo nor .hi");
+  if (Count == 2 && !upper && !d.take("lo")) d.fail_unsupported("neither .lo nor .hi");
   handler run = nullptr;
   if (is_signed(a))
     run = is_signed(b) ? for_host<&dot<A_signed, std::int8_t, Count>>()

@@ -236,7 +236,7 @@ handler for_comparison(decoding const& d, type type, bool ftz, relation relation
     case type::bf16x2:
       return for_type.template operator()<widened<bfloat16, false>>();
     default:
-      if (relation >= relation::equ) d.refuse();
+      if (relation >= relation::equ) d.fail_unsupported();
       return for_integer(d, type, [&]<typename T>() -> handler {
         return for_type.template operator()<plain<T, false>>();
       });
@@ -248,7 +248,7 @@ relation take_relation(decoding& d)
   auto const word = d.take_next();
   for (auto const& [name, relation] : k_relations)
     if (name == word) return relation;
-  d.refuse("unknown comparison ." + std::string(word));
+  d.fail_unsupported("unknown comparison ." + std::string(word));
 }
 
 combination take_combination(decoding& d)
@@ -335,7 +335,7 @@ std::uint64_t true_bits_of(decoding const& d, type result)
     case type::s32:
       return 0xFFFFFFFF;
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -412,8 +412,8 @@ void decode_slct(decoding& d)
   auto const selector_type = d.take_type();
   auto const type = d.take_type();
   auto const ftz = d.take("ftz");
-  if (selector_type != type::s32 && selector_type != type::f32) d.refuse();
-  if (ftz && selector_type != type::f32) d.refuse();
+  if (selector_type != type::s32 && selector_type != type::f32) d.fail_unsupported();
+  if (ftz && selector_type != type::f32) d.fail_unsupported();
   auto const run = for_bits(d, size_of(type), [&]<typename T>() -> handler {
     if (ftz) return for_host<&slct<T, float, true>>();
     return selector_type == type::f32 ? for_host<&slct<T, float, false>>()
@@ -449,7 +449,7 @@ void testp(warp& w, operation const& o, lane_mask mask)
 void decode_testp(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::f32 && type != type::f64) d.refuse();
+  if (type != type::f32 && type != type::f64) d.fail_unsupported();
   d.expect_count(2, 2);
   for (std::uint32_t i = 0; i < k_classes.size(); ++i) {
     if (!d.take(k_classes[i])) continue;
@@ -461,7 +461,7 @@ void decode_testp(decoding& d)
     o.flags = i;
     return;
   }
-  d.refuse();
+  d.fail_unsupported();
 }
 
 }  // namespace

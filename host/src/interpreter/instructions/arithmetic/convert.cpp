@@ -216,16 +216,17 @@ void decode_format(decoding& d)
   constexpr auto const& k_format = k_small_formats[Format];
   auto const flags = d.take("relu") ? k_relu : 0U;
   auto const finite = d.take("satfinite");
-  if (!d.take("rn")) d.refuse("its rounding is not .rn");
+  if (!d.take("rn")) d.fail_unsupported("its rounding is not .rn");
   auto const packed_type = choose_packed_type(k_format);
   // The word of the format is taken already: the other type remains.
   auto const other = d.take_type();
   if (!finite && other == type::f16x2 && d.count() == 2 && d.width_of(d.operand(0)) == 4)
     return emit_with_flags(d, &widen<Format>, other, {packed_type}, flags);
-  if (!finite) d.refuse("it has no .satfinite");
+  if (!finite) d.fail_unsupported("it has no .satfinite");
   if (other == type::f32)
     return emit_with_flags(d, &narrow_floats<Format>, packed_type, {other, other}, flags);
-  if (other != type::f16x2 || k_format.nan == k_format.max) d.refuse("not a supported type");
+  if (other != type::f16x2 || k_format.nan == k_format.max)
+    d.fail_unsupported("not a supported type");
   emit_with_flags(d, &narrow_halves<Format>, packed_type, {other}, flags);
 }
 
@@ -235,14 +236,14 @@ void decode_scales(decoding& d)
   auto const finite = d.take("satfinite") ? k_finite : 0U;
   auto const other = d.take_type();
   if (d.take("rn")) {
-    if (other != type::bf16x2 || finite != 0) d.refuse("not a supported type");
+    if (other != type::bf16x2 || finite != 0) d.fail_unsupported("not a supported type");
     return emit_with_flags(d, &bfloats_of_scales, other, {type::b16}, 0);
   }
   auto const up = d.take("rp") ? k_up : 0U;
-  if (up == 0 && !d.take("rz")) d.refuse("its rounding is neither .rz nor .rp");
+  if (up == 0 && !d.take("rz")) d.fail_unsupported("its rounding is neither .rz nor .rp");
   if (other == type::f32)
     return emit_with_flags(d, &scales_of_floats, type::b16, {other, other}, up | finite);
-  if (other != type::bf16x2) d.refuse("not a supported type");
+  if (other != type::bf16x2) d.fail_unsupported("not a supported type");
   emit_with_flags(d, &scales_of_bfloats, type::b16, {other}, up | finite);
 }
 
@@ -253,12 +254,13 @@ bool decode_any_format(decoding& d, std::index_sequence<Format...>)
 }
 
 /// Decodes a cvt from or to a format of 4, 6 or 8 bits. False: it is of another form.
-/// @throws failure (refused).
+/// @throws code_error (refused).
 bool decode_small_conversion(decoding& d)
 {
   for (auto const* const word : {"e4m3x4", "e5m2x4", "e2m3x4", "e3m2x4", "e2m1x4"})
     if (d.take(word))
-      d.refuse("the PTX ISA does not state which random bits round which of the four values");
+      d.fail_unsupported(
+          "the PTX ISA does not state which random bits round which of the four values");
   if (d.take("ue8m0x2")) {
     decode_scales(d);
     return true;
@@ -370,9 +372,10 @@ std::uint32_t take_limits(decoding& d)
 void decode_tf32(decoding& d)
 {
   auto const flags = take_limits(d);
-  if (d.take_type() != type::f32) d.refuse("not a supported type");
+  if (d.take_type() != type::f32) d.fail_unsupported("not a supported type");
   auto const rounding = d.take("rna") ? k_nearest_away : d.take("rn") ? k_nearest_even : k_to_zero;
-  if (rounding == k_to_zero && !d.take("rz")) d.refuse("its rounding is not .rna, .rn or .rz");
+  if (rounding == k_to_zero && !d.take("rz"))
+    d.fail_unsupported("its rounding is not .rna, .rn or .rz");
   d.emit(&convert_tf32, type::b32, {type::f32}).flags = flags | rounding;
 }
 
@@ -380,7 +383,7 @@ void decode_tf32(decoding& d)
 void decode_finite(decoding& d, type target, std::uint32_t flags)
 {
   if (!d.take("rn")) {
-    if (!d.take("rz")) d.refuse("its rounding is neither .rn nor .rz");
+    if (!d.take("rz")) d.fail_unsupported("its rounding is neither .rn nor .rz");
     flags |= FE_TOWARDZERO;
   }
   switch (target) {
@@ -397,7 +400,7 @@ void decode_finite(decoding& d, type target, std::uint32_t flags)
       d.emit(&convert_finite_pair<bfloat16>, target, {type::f32, type::f32}).flags = flags;
       return;
     default:
-      d.refuse("not a supported type");
+      d.fail_unsupported("not a supported type");
   }
 }
 
@@ -407,7 +410,8 @@ void decode_stochastic(decoding& d)
   auto const source = d.take_type();
   auto const target = d.take_type();
   if (source != type::f32 || target != type::bf16x2)
-    d.refuse("the PTX ISA does not state how random bits round numbers below the normal ones");
+    d.fail_unsupported(
+        "the PTX ISA does not state how random bits round numbers below the normal ones");
   d.emit(&convert_stochastically, target, {source, source, type::b32}).flags = flags;
 }
 
@@ -433,11 +437,11 @@ void pack(warp& w, operation const& o, lane_mask mask)
 void decode_pack(decoding& d)
 {
   static constexpr std::string_view k_words[] = {"u2", "s2", "u4", "s4", "u8", "s8", "u16", "s16"};
-  if (!d.take("sat") || !d.take("s32")) d.refuse("it has no .sat or no .s32");
+  if (!d.take("sat") || !d.take("s32")) d.fail_unsupported("it has no .sat or no .s32");
   for (std::size_t i = 0; i < std::size(k_words); ++i) {
     if (!d.take(k_words[i])) continue;
     auto const bits = 2U << (i / 2);
-    if (bits < 16 && !d.take("b32")) d.refuse("it has no .b32");
+    if (bits < 16 && !d.take("b32")) d.fail_unsupported("it has no .b32");
     auto& o = bits < 16 ? d.emit(&pack, type::b32, {type::s32, type::s32, type::b32})
                         : d.emit(&pack, type::b32, {type::s32, type::s32});
     if (bits == 16) o.c = o.a;
@@ -445,10 +449,10 @@ void decode_pack(decoding& d)
     o.immediate = i % 2;
     return;
   }
-  d.refuse("not a supported type");
+  d.fail_unsupported("not a supported type");
 }
 
-/// Decodes a cvt of one of these forms. False: it is of another form. @throws failure (refused).
+/// Decodes a cvt of one of these forms. False: it is of another form. @throws code_error (refused).
 bool decode_special_conversion(decoding& d)
 {
   if (d.take("pack"))
@@ -462,7 +466,7 @@ bool decode_special_conversion(decoding& d)
   else if (d.take("satfinite")) {
     auto const flags = k_finite_flag | (d.take("relu") ? k_relu_flag : 0U);
     auto const source = d.take_type();
-    if (source != type::f32) d.refuse("not a supported type");
+    if (source != type::f32) d.fail_unsupported("not a supported type");
     decode_finite(d, d.take_type(), flags);
   } else {
     return false;
@@ -804,7 +808,7 @@ handler for_real(decoding const& d, type type, Make const& make)
     case type::f64:
       return make.template operator()<double>();
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -883,7 +887,7 @@ type choose_register_type(decoding const& d, syntax::operand const& operand, typ
 /// cvt.f16x2.f32 d, a, b.
 void decode_pair(decoding& d, type target, type source, conversion const& conversion)
 {
-  if (source != type::f32) d.refuse();
+  if (source != type::f32) d.fail_unsupported();
   d.expect_count(3, 3);
   auto const a = d.source(1, source);
   auto const b = d.source(2, source);

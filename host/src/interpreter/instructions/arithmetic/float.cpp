@@ -64,7 +64,7 @@ void decode_sign(decoding& d, type type)
 void decode_copysign(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::f32 && type != type::f64) d.refuse();
+  if (type != type::f32 && type != type::f64) d.fail_unsupported();
   d.emit(type == type::f64 ? for_host<&copy_sign<double>>() : for_host<&copy_sign<float>>(), type,
          {type, type});
 }
@@ -231,7 +231,7 @@ template <typename Op, unsigned Count>
 void decode_pair(decoding& d)
 {
   auto const rounding = take_rounding(d);
-  if (d.take("sat")) d.refuse("it has no .sat");
+  if (d.take("sat")) d.fail_unsupported("it has no .sat");
   auto const run = d.take("ftz") ? for_host<&arithmetic<float, Op, Count, true>>()
                                  : for_host<&arithmetic<float, Op, Count, false>>();
   auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
@@ -276,7 +276,7 @@ template <typename Op>
 void decode_root(decoding& d, std::string_view name)
 {
   auto const type = d.take_type();
-  if (type != type::f32 && type != type::f64) d.refuse();
+  if (type != type::f32 && type != type::f64) d.fail_unsupported();
   if (d.take("approx")) return decode_approximation(d, name, type);
   decode_exact<Op, 1>(d, type);
 }
@@ -286,7 +286,8 @@ void decode_root(decoding& d, std::string_view name)
 void decode_float_arithmetic(decoding& d, std::string_view name, type type)
 {
   auto const has_pairs = name == "add" || name == "sub" || name == "mul" || name == "fma";
-  if (type != type::f32 && type != type::f64 && !(type == type::f32x2 && has_pairs)) d.refuse();
+  if (type != type::f32 && type != type::f64 && !(type == type::f32x2 && has_pairs))
+    d.fail_unsupported();
   if (name == "add") return decode_exact<op_add, 2>(d, type);
   if (name == "sub") return decode_exact<op_subtract, 2>(d, type);
   if (name == "mul") return decode_exact<op_multiply, 2>(d, type);
@@ -295,7 +296,7 @@ void decode_float_arithmetic(decoding& d, std::string_view name, type type)
   if (name == "max") return decode_extreme<true>(d, type);
   if (name == "abs") return decode_float_sign(d, false, type);
   if (name == "neg") return decode_float_sign(d, true, type);
-  if (name != "div") d.refuse();
+  if (name != "div") d.fail_unsupported();
   if (d.take("approx")) return decode_approximate_division(d, type);
   if (d.take("full")) return decode_full_division(d, type);
   decode_exact<op_divide, 2>(d, type);
@@ -399,7 +400,7 @@ handler pick_extremes(decoding const& d, type type)
     case type::f32:
       return &extremes<single_bits, Max, 1, 2>;
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -418,13 +419,13 @@ bool decode_special_extreme(decoding& d, bool max, type type)
 {
   if (d.take("xorsign")) {
     auto const flags = take_extreme_flags(d, type) | k_xor_signs;
-    if ((flags & k_absolute) == 0) d.refuse(".xorsign needs .abs");
+    if ((flags & k_absolute) == 0) d.fail_unsupported(".xorsign needs .abs");
     d.emit(max ? pick_extremes<true>(d, type) : pick_extremes<false>(d, type), type, {type, type})
         .flags = flags;
     return true;
   }
   if (d.count() != 4) return false;
-  if (type != type::f32) d.refuse("too many operands");
+  if (type != type::f32) d.fail_unsupported("too many operands");
   auto const flags = take_extreme_flags(d, type);
   auto const run = max ? &extremes<single_bits, true, 1, 3> : &extremes<single_bits, false, 1, 3>;
   d.emit(run, type, {type, type, type}).flags = flags;
@@ -472,7 +473,7 @@ handler pick_mixed(decoding const& d, std::string_view name)
   if (name == "add") return &mixed<Half, op_mixed_add>;
   if (name == "sub") return &mixed<Half, op_mixed_subtract>;
   if (name == "fma") return &mixed<Half, op_mixed_fma>;
-  d.refuse();
+  d.fail_unsupported();
 }
 
 std::uint32_t take_mixed_flags(decoding& d)
@@ -505,7 +506,7 @@ void add_float(decode_table& table)
     if (type == type::f32 || type == type::f64 || type == type::f32x2)
       decode_float_arithmetic(d, "fma", type);
     else if (d.take("oob"))
-      d.refuse("the PTX ISA does not state which NaN marks an element out of bounds");
+      d.fail_unsupported("the PTX ISA does not state which NaN marks an element out of bounds");
     else if ((type == type::f16 || type == type::bf16) && d.take("f32"))
       decode_mixed_arithmetic(d, "fma", type);
     else

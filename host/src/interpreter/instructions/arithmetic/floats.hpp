@@ -103,7 +103,7 @@ inline bool is_binary16(type type) noexcept
   return type == type::f16 || type == type::f16x2;
 }
 
-// What one family decodes for another. The type is taken already. @throws failure (refused).
+// What one family decodes for another. The type is taken already. @throws code_error (refused).
 /// add, sub, mul, div, fma, min, max, abs and neg of f32, f64 and f32x2.
 void decode_float_arithmetic(decoding& d, std::string_view name, type type);
 /// The same of f16, bf16 and pairs of them.

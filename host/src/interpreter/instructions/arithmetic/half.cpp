@@ -179,7 +179,7 @@ handler pick_half(decoding const& d, std::string_view name)
   if (name == "max") return pick_extreme<Half, true, Count>();
   if (name == "abs") return for_host<&half_sign<Half, false, Count>>();
   if (name == "neg") return for_host<&half_sign<Half, true, Count>>();
-  d.refuse();
+  d.fail_unsupported();
 }
 
 unsigned source_count(std::string_view name) noexcept
@@ -200,7 +200,7 @@ handler pick_half(decoding const& d, std::string_view name, type type)
     case type::bf16x2:
       return pick_half<bfloat16, 2>(d, name);
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 

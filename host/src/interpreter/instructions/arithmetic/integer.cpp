@@ -48,14 +48,14 @@ handler pick_packed(std::string_view name, bool relu)
 void decode_relu(decoding& d, std::string_view name)
 {
   using s32 = std::int32_t;
-  if (name == "add" || d.take_type() != type::s32) d.refuse("it has no .relu");
+  if (name == "add" || d.take_type() != type::s32) d.fail_unsupported("it has no .relu");
   auto const run =
       name == "min" ? &binary<s32, s32, op_relu<op_min>> : &binary<s32, s32, op_relu<op_max>>;
   d.emit(run, type::s32, {type::s32, type::s32});
 }
 
 /// Decodes an add, min or max of .u16x2 or .s16x2, or a min or max of .s32 with .relu. False: it is
-/// of another form. @throws failure (refused).
+/// of another form. @throws code_error (refused).
 bool decode_packed_integers(decoding& d, std::string_view name)
 {
   auto const is_signed = d.take("s16x2");
@@ -65,7 +65,7 @@ bool decode_packed_integers(decoding& d, std::string_view name)
     return true;
   }
   auto const relu = d.take("relu");
-  if (relu && (!is_signed || name == "add")) d.refuse("it has no .relu");
+  if (relu && (!is_signed || name == "add")) d.fail_unsupported("it has no .relu");
   auto const run =
       is_signed ? pick_packed<std::int16_t>(name, relu) : pick_packed<std::uint16_t>(name, relu);
   d.emit(run, type::b32, {type::b32, type::b32});
@@ -142,7 +142,7 @@ handler ternary_of(decoding const& d, type type)
 template <bool Subtract>
 void decode_carry(decoding& d, type type, bool carry_in, bool carry_out)
 {
-  if (size_of(type) < 4) d.refuse("not a supported type");
+  if (size_of(type) < 4) d.fail_unsupported("not a supported type");
   auto const run = for_integer(d, type, []<typename T>() -> handler {
     return for_host<&with_carry<std::make_unsigned_t<T>, Subtract>>();
   });
@@ -160,7 +160,7 @@ void decode_sum(decoding& d, std::string_view name)
   if (is_float(type)) return decode_real(d, name, type);
   if (d.take("cc")) return decode_carry<Subtract>(d, type, false, true);
   if (d.take("sat")) {
-    if (type != type::s32) d.refuse();
+    if (type != type::s32) d.fail_unsupported();
     d.emit(for_host<&binary<std::int32_t, std::int32_t, Saturated>>(), type, {type, type});
     return;
   }
@@ -186,7 +186,7 @@ type twice_as_wide(decoding const& d, type type)
     case type::s32:
       return type::s64;
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -217,26 +217,27 @@ void decode_mul(decoding& d)
   if (is_float(type)) return decode_real(d, "mul", type);
   if (d.take("wide")) return decode_wide<false>(d, type);
   if (d.take("hi")) return void(d.emit(binary_of<op_high>(d, type), type, {type, type}));
-  if (!d.take("lo")) d.refuse();
+  if (!d.take("lo")) d.fail_unsupported();
   d.emit(binary_of<op_low>(d, type), type, {type, type});
 }
 
 void decode_mad(decoding& d, bool carry_in)
 {
   auto const type = d.take_type();
-  if (type == type::f32x2) d.refuse("not a supported type");
+  if (type == type::f32x2) d.fail_unsupported("not a supported type");
   if (is_float(type)) return decode_float_arithmetic(d, "fma", type);
   if (d.take("wide")) return decode_wide<true>(d, type);
   auto const take_high = d.take("hi");
-  if (!take_high && !d.take("lo")) d.refuse();
+  if (!take_high && !d.take("lo")) d.fail_unsupported();
   if (d.take("sat")) {
-    if (type != type::s32 || !take_high || carry_in) d.refuse(".sat is of mad.hi.s32 only");
+    if (type != type::s32 || !take_high || carry_in)
+      d.fail_unsupported(".sat is of mad.hi.s32 only");
     return void(
         d.emit(&ternary<std::int32_t, std::int32_t, op_high_saturated>, type, {type, type, type}));
   }
   auto const carry_out = d.take("cc");
   if (carry_in || carry_out) {
-    if (size_of(type) < 4) d.refuse("not a supported type");
+    if (size_of(type) < 4) d.fail_unsupported("not a supported type");
     auto const run = for_integer(d, type, [&]<typename T>() -> handler {
       return take_high ? for_host<&multiply_with_carry<T, true>>()
                        : for_host<&multiply_with_carry<T, false>>();
@@ -282,11 +283,11 @@ template <bool Add>
 void decode_24(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::u32 && type != type::s32) d.refuse();
+  if (type != type::u32 && type != type::s32) d.fail_unsupported();
   auto const take_high = d.take("hi");
-  if (!take_high && !d.take("lo")) d.refuse();
+  if (!take_high && !d.take("lo")) d.fail_unsupported();
   if (Add && d.take("sat")) {
-    if (type != type::s32 || !take_high) d.refuse(".sat is of mad24.hi.s32 only");
+    if (type != type::s32 || !take_high) d.fail_unsupported(".sat is of mad24.hi.s32 only");
     return void(
         d.emit(&ternary<std::int32_t, std::int32_t, op_24_saturated>, type, {type, type, type}));
   }

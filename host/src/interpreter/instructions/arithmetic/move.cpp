@@ -86,7 +86,7 @@ type bits_type(decoding const& d, unsigned width)
     case 8:
       return type::b64;
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 
@@ -100,7 +100,7 @@ handler copy_of(decoding const& d, unsigned width)
 unsigned part_width(decoding const& d, type type, syntax::operand const& parts)
 {
   auto const count = static_cast<unsigned>(parts.parts.size());
-  if (count != 2 && count != 4) d.refuse("neither two nor four parts");
+  if (count != 2 && count != 4) d.fail_unsupported("neither two nor four parts");
   return size_of(type) / count;
 }
 

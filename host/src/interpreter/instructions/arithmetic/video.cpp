@@ -235,7 +235,7 @@ inline std::uint32_t finished(std::int64_t value, form const& form, std::uint32_
 
 }  // namespace scalar_video
 
-/// Takes all words. @throws failure (refused) not `count` types, or one that is neither u32 nor
+/// Takes all words. @throws code_error (refused) not `count` types, or one that is neither u32 nor
 /// s32.
 video_words take_video_words(decoding& d, std::size_t count)
 {
@@ -250,23 +250,23 @@ video_words take_video_words(decoding& d, std::size_t count)
   auto const is_supported = [](type type) { return type == type::u32 || type == type::s32; };
   if (words.types.size() != count ||
       !std::all_of(words.types.begin(), words.types.end(), is_supported))
-    d.refuse("its types are not " + std::to_string(count) + " of .u32 and .s32");
+    d.fail_unsupported("its types are not " + std::to_string(count) + " of .u32 and .s32");
   return words;
 }
 
-/// Takes one of .eq, .ne, .lt, .le, .gt, .ge. @throws failure (refused).
+/// Takes one of .eq, .ne, .lt, .le, .gt, .ge. @throws code_error (refused).
 video_relation take_video_relation(decoding const& d, video_words& words)
 {
   constexpr std::string_view k_words[] = {"eq", "ne", "lt", "le", "gt", "ge"};
   for (std::size_t i = 0; i < std::size(k_words); ++i)
     if (words.take(k_words[i])) return static_cast<video_relation>(i);
-  d.refuse("it has no comparison");
+  d.fail_unsupported("it has no comparison");
 }
 
-/// @throws failure (refused) there are words that were not taken.
+/// @throws code_error (refused) there are words that were not taken.
 void expect_no_words(decoding const& d, video_words const& words)
 {
-  if (!words.others.empty()) d.refuse("unknown modifier ." + words.others.front());
+  if (!words.others.empty()) d.fail_unsupported("unknown modifier ." + words.others.front());
 }
 
 /// The operand without its selector and its sign.
@@ -287,7 +287,7 @@ operand_offset video_destination(decoding& d, syntax::operand const& operand)
 
 namespace scalar_video {
 
-/// @throws failure (refused, invalid) a selector of another kind, a negated operand.
+/// @throws code_error (refused, invalid) a selector of another kind, a negated operand.
 part part_of(decoding const& d, syntax::operand const& operand)
 {
   constexpr std::string_view k_words[] = {"b0", "b1", "b2", "b3", "h0", "h1"};
@@ -295,10 +295,10 @@ part part_of(decoding const& d, syntax::operand const& operand)
   if (operand.selector.empty()) return part::whole;
   for (std::size_t i = 0; i < std::size(k_words); ++i)
     if (operand.selector == k_words[i]) return static_cast<part>(i);
-  d.refuse("." + operand.selector + " is not a byte or half of an operand");
+  d.fail_unsupported("." + operand.selector + " is not a byte or half of an operand");
 }
 
-/// Takes the secondary operation, the last word. @throws failure (refused) other words are left.
+/// Takes the secondary operation, the last word. @throws code_error (refused) other words are left.
 void take_end(decoding const& d, video_words& words, form& form)
 {
   if (words.take("add")) form.second = secondary::add;
@@ -421,7 +421,7 @@ template <bool Left>
 void decode_video_shift(decoding& d)
 {
   auto words = take_video_words(d, 3);
-  if (words.types[2] != type::u32) d.refuse("the amount is not .u32");
+  if (words.types[2] != type::u32) d.fail_unsupported("the amount is not .u32");
   form form;
   form.set_signed(words.types[1], words.types[2], words.types[0]);
   form.ending = ending::shifted;
@@ -429,7 +429,7 @@ void decode_video_shift(decoding& d)
   if (words.take("wrap"))
     form.flags |= k_wrap;
   else if (!words.take("clamp"))
-    d.refuse("neither .clamp nor .wrap");
+    d.fail_unsupported("neither .clamp nor .wrap");
   take_end(d, words, form);
   emit(d, &shift_video<Left>, form);
 }
@@ -554,7 +554,7 @@ std::vector<unsigned> digits_of(decoding const& d, std::string const& selector, 
   auto const is_beyond = [=](unsigned digit) { return digit > maximum; };
   if (selector.front() != letter || digits.empty() || digits.size() > Count ||
       std::any_of(digits.begin(), digits.end(), is_beyond))
-    d.refuse("." + selector + " does not select elements of an operand");
+    d.fail_unsupported("." + selector + " does not select elements of an operand");
   return digits;
 }
 
@@ -568,7 +568,8 @@ std::uint16_t selector_of(decoding const& d, syntax::operand const& operand, uns
     return static_cast<std::uint16_t>(selector);
   }
   auto const digits = digits_of<Count>(d, operand.selector, 2 * Count - 1);
-  if (digits.size() != Count) d.refuse("." + operand.selector + " selects too few elements");
+  if (digits.size() != Count)
+    d.fail_unsupported("." + operand.selector + " selects too few elements");
   for (unsigned i = 0; i < Count; ++i) selector |= digits[i] << (4 * i);
   return static_cast<std::uint16_t>(selector);
 }

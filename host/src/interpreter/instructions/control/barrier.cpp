@@ -17,7 +17,7 @@ void bar(warp& w, operation const& o, lane_mask mask)
   auto const lane = first_lane(mask);
   auto const number = load<std::uint32_t>(w.at(o.a), lane);
   if (number >= k_barriers)
-    w.fail(fault::deadlock,
+    w.fail(error_kind::deadlock,
            "barrier " + std::to_string(number) + " does not exist; barriers are 0 to 15", lane, o);
   w.release_accesses(sync_scope::block);
   auto& barrier = w.block().barrier_at(number);
@@ -39,7 +39,8 @@ void bar_warp(warp& w, operation const& o, lane_mask mask)
 void arrive_at_cluster(warp& w, operation const& o, lane_mask mask)
 {
   if (auto const again = mask & w.cluster_arrivals; again != 0)
-    w.fail(fault::deadlock, "arrives again without barrier.cluster.wait", first_lane(again), o);
+    w.fail(error_kind::deadlock, "arrives again without barrier.cluster.wait", first_lane(again),
+           o);
   w.release_accesses();
   w.cluster_arrivals |= mask;
 }
@@ -54,7 +55,7 @@ void decode_cluster_barrier(decoding& d)
 {
   for (auto const* word : {"aligned", "acquire", "release", "relaxed"}) (void)d.take(word);
   auto const arrives = d.take("arrive");
-  if (!arrives && !d.take("wait")) d.refuse();
+  if (!arrives && !d.take("wait")) d.fail_unsupported();
   d.expect_count(0, 0);
   d.emit(arrives ? &arrive_at_cluster : &wait_for_cluster);
 }
@@ -64,7 +65,8 @@ void emit_barrier(decoding& d, barrier_action action, operand_offset result,
                   std::size_t number_index, bool has_predicate)
 {
   auto const end = d.count() - (has_predicate ? 1 : 0);
-  if (end <= number_index || end > number_index + 2) d.refuse("too many or too few operands");
+  if (end <= number_index || end > number_index + 2)
+    d.fail_unsupported("too many or too few operands");
   auto const has_threads = end == number_index + 2;
   auto const number = d.source(number_index, type::u32);
   auto const threads = has_threads ? d.source(number_index + 1, type::u32) : d.constant(0, 4);
@@ -81,12 +83,12 @@ void decode_reduction(decoding& d)
 {
   if (d.take("popc")) {
     auto const type = d.take_type();
-    if (type != type::u32) d.refuse();
+    if (type != type::u32) d.fail_unsupported();
     return emit_barrier(d, barrier_action::population, d.destination(0, type), 1, true);
   }
   auto const is_and = d.take("and");
-  if (!is_and && !d.take("or")) d.refuse();
-  if (d.take_type() != type::pred) d.refuse();
+  if (!is_and && !d.take("or")) d.fail_unsupported();
+  if (d.take_type() != type::pred) d.fail_unsupported();
   emit_barrier(d, is_and ? barrier_action::conjunction : barrier_action::disjunction,
                d.predicate_destination(d.operand(0)), 1, true);
 }
@@ -98,7 +100,7 @@ void decode_bar(decoding& d)
   (void)d.take("cta");
   (void)d.take("aligned");
   if (d.take("warp")) {
-    if (!d.take("sync")) d.refuse();
+    if (!d.take("sync")) d.fail_unsupported();
     d.expect_count(1, 1);
     auto const members = d.source(0, type::b32);
     auto& o = d.emit(&bar_warp);
@@ -108,7 +110,7 @@ void decode_bar(decoding& d)
   }
   if (d.take("red")) return decode_reduction(d);
   if (d.take("arrive")) return emit_barrier(d, barrier_action::arrive, k_no_operand, 0, false);
-  if (!d.take("sync")) d.refuse();
+  if (!d.take("sync")) d.fail_unsupported();
   emit_barrier(d, barrier_action::sync, k_no_operand, 0, false);
 }
 

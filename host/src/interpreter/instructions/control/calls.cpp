@@ -211,7 +211,7 @@ void device_assert(warp& w, call_site const& site, unsigned lane, operation cons
   auto const line = argument<std::uint32_t>(w, site, 2, lane);
   auto const function = w.text_at(argument<std::uint64_t>(w, site, 3, lane), lane, op);
   w.fail(
-      fault::trap,
+      error_kind::trap,
       file + ":" + std::to_string(line) + ": " + function + ": assertion '" + message + "' failed",
       lane, op);
 }
@@ -256,8 +256,8 @@ void call_free(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     w.charge(k_heap_charge);
     if (!w.launch().heap->release(argument_of(w, site, lane)))
-      w.fail(fault::address, "frees memory that malloc did not return, or that is free already",
-             lane, o);
+      w.fail(error_kind::address,
+             "frees memory that malloc did not return, or that is free already", lane, o);
   }
 }
 
@@ -321,7 +321,7 @@ void decode_assert_fail(decoding& d, call_site const& site)
 }
 
 /// Adds a call of the function that the device has. The call site is the next of code::calls.
-/// @throws failure (prototype) other arguments or results.
+/// @throws code_error (prototype) other arguments or results.
 void decode_builtin_call(decoding& d, call_site const& site, builtin function)
 {
   switch (function) {
@@ -359,7 +359,7 @@ prototype_sizes builtin_sizes(builtin function)
 class passed_values {
  public:
   /// `sizes[i]`: the bytes of value i, for constants and `_`; empty: unknown.
-  /// @throws failure (refused) a value of another kind, or a constant of unknown size.
+  /// @throws code_error (refused) a value of another kind, or a constant of unknown size.
   passed_values(decoding& d, syntax::operand const& list, std::vector<std::uint64_t> const& sizes);
 
   [[nodiscard]] std::vector<slot> const& slots() const noexcept { return slots_; }
@@ -410,7 +410,7 @@ slot passed_values::place_of(syntax::operand const& part, std::uint64_t size)
   switch (part.kind) {
     case operand_kind::variable:
       if (d_.function().variables[part.index].space == space::param) return d_.slot_of(part.index);
-      d_.refuse("an argument that is not a .param variable");
+      d_.fail_unsupported("an argument that is not a .param variable");
     case operand_kind::register_:
       return copied({part});
     case operand_kind::vector:
@@ -420,10 +420,10 @@ slot passed_values::place_of(syntax::operand const& part, std::uint64_t size)
     case operand_kind::real64:
       return copied(part, constant_type(part, size));
     case operand_kind::sink:
-      if (size == 0) d_.refuse("_ in a call by address");
+      if (size == 0) d_.fail_unsupported("_ in a call by address");
       return d_.new_slot(static_cast<unsigned>(size));
     default:
-      d_.refuse("an argument that is neither a .param variable nor a register");
+      d_.fail_unsupported("an argument that is neither a .param variable nor a register");
   }
 }
 
@@ -441,7 +441,8 @@ slot passed_values::copied(std::vector<syntax::operand> const& registers)
   auto const size = type == type::pred ? 4U : size_of(type);
   auto const place = d_.new_slot(size * static_cast<unsigned>(registers.size()));
   for (unsigned i = 0; i < registers.size(); ++i) {
-    if (type_of(registers[i]) != type) d_.refuse("an argument of registers of several types");
+    if (type_of(registers[i]) != type)
+      d_.fail_unsupported("an argument of registers of several types");
     auto const offset =
         type == type::pred ? d_.predicate(registers[i]) : d_.source(registers[i], type);
     copies_.push_back({type, offset, {place.offset + i * size, size}});
@@ -451,7 +452,7 @@ slot passed_values::copied(std::vector<syntax::operand> const& registers)
 
 ptx::type passed_values::type_of(syntax::operand const& part) const
 {
-  if (!d_.is_register(part)) d_.refuse("an argument of other things than registers");
+  if (!d_.is_register(part)) d_.fail_unsupported("an argument of other things than registers");
   return d_.function().registers[part.index].type;
 }
 
@@ -462,7 +463,7 @@ ptx::type passed_values::constant_type(syntax::operand const& constant, std::uin
   if (size == 4) return is_real ? type::f32 : type::b32;
   if (size == 2 && !is_real) return type::b16;
   if (size == 1 && !is_real) return type::b8;
-  d_.refuse("a constant as an argument of unknown size");
+  d_.fail_unsupported("a constant as an argument of unknown size");
 }
 
 using syntax::operand_kind;
@@ -508,9 +509,9 @@ void call_indirect(warp& w, operation const& o, lane_mask mask)
           ? functions[index]
           : nullptr;
   if (callee == nullptr || callee->is_entry)
-    w.fail(fault::address, "calls an address that is not a function", lane, o);
+    w.fail(error_kind::address, "calls an address that is not a function", lane, o);
   if (!accepts(*callee, site))
-    w.fail(fault::prototype, "the arguments are not those of " + callee->name, lane, o);
+    w.fail(error_kind::prototype, "the arguments are not those of " + callee->name, lane, o);
   lane_mask matching = 0;
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const candidate = static_cast<unsigned>(std::countr_zero(remaining));
@@ -532,7 +533,7 @@ void check_call(decoding const& d, call_site const& site, syntax::function const
 void decode_direct_call(decoding& d, call_site& site, std::string const& name)
 {
   auto const* const meaning = d.find(name);
-  if (meaning == nullptr) d.refuse(name + " is not declared");
+  if (meaning == nullptr) d.fail_unsupported(name + " is not declared");
   if (meaning->kind == entity_kind::builtin)
     return decode_builtin_call(d, site, static_cast<builtin>(meaning->index));
   if (meaning->kind != entity_kind::function) d.reject(name + " is not a function");

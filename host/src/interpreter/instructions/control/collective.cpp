@@ -18,7 +18,7 @@ bool meet(warp& w, operation const& o, operand_offset members, lane_mask mask)
     auto const lane = first_lane(remaining);
     auto const members_of_lane = load<lane_mask>(masks, lane);
     if ((members_of_lane >> lane & 1) == 0)
-      w.fail(fault::deadlock, "the member mask does not contain the thread itself", lane, o);
+      w.fail(error_kind::deadlock, "the member mask does not contain the thread itself", lane, o);
     expected |= members_of_lane;
   }
   return w.converged(expected, mask, o);
@@ -45,8 +45,8 @@ void read_active_mask(warp& w, operation const& o, lane_mask mask)
 }
 
 /// The member mask of a collective with `.sync`, operand `index`; without, which PTX has up to 6.3,
-/// the threads that execute it. @throws failure (invalid) another number of operands, or newer PTX
-/// without `.sync`.
+/// the threads that execute it. @throws code_error (invalid) another number of operands, or newer
+/// PTX without `.sync`.
 operand_offset take_members(decoding& d, std::size_t index)
 {
   constexpr unsigned k_last_without_sync = 63;
@@ -129,13 +129,13 @@ handler take_shuffle(decoding& d)
   if (d.take("up")) return &shfl<shuffle_mode::up>;
   if (d.take("down")) return &shfl<shuffle_mode::down>;
   if (d.take("bfly")) return &shfl<shuffle_mode::bfly>;
-  if (!d.take("idx")) d.refuse();
+  if (!d.take("idx")) d.fail_unsupported();
   return &shfl<shuffle_mode::idx>;
 }
 
 void decode_shfl(decoding& d)
 {
-  if (d.take_type() != type::b32) d.refuse();
+  if (d.take_type() != type::b32) d.fail_unsupported();
   auto const members = take_members(d, 4);
   auto const run = take_shuffle(d);
   auto const a = d.source(1, type::b32);
@@ -242,7 +242,7 @@ vote_mode take_vote(decoding& d)
   if (d.take("all")) return vote_mode::all;
   if (d.take("any")) return vote_mode::any;
   if (d.take("uni")) return vote_mode::uni;
-  if (!d.take("ballot")) d.refuse();
+  if (!d.take("ballot")) d.fail_unsupported();
   return vote_mode::ballot;
 }
 
@@ -250,7 +250,7 @@ void decode_vote(decoding& d)
 {
   auto const type = d.take_type();
   auto const mode = take_vote(d);
-  if (type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.refuse();
+  if (type != (mode == vote_mode::ballot ? type::b32 : type::pred)) d.fail_unsupported();
   auto const members = take_members(d, 2);
   auto const a = d.predicate(1);
   auto const result =
@@ -270,8 +270,8 @@ void decode_match(decoding& d)
 {
   auto const type = d.take_type();
   auto const is_all = d.take("all");
-  if ((!is_all && !d.take("any")) || !d.take("sync")) d.refuse();
-  if (type != type::b32 && type != type::b64) d.refuse();
+  if ((!is_all && !d.take("any")) || !d.take("sync")) d.fail_unsupported();
+  if (type != type::b32 && type != type::b64) d.fail_unsupported();
   d.expect_count(3, 3);
   auto const a = d.source(1, type);
   auto const members = d.source(2, type::b32);
@@ -303,14 +303,14 @@ handler take_reduction(decoding& d, type type)
   if (d.take("max")) return reduction<op_max>(type);
   if (d.take("and")) return &redux<std::uint32_t, op_and>;
   if (d.take("or")) return &redux<std::uint32_t, op_or>;
-  if (!d.take("xor")) d.refuse();
+  if (!d.take("xor")) d.fail_unsupported();
   return &redux<std::uint32_t, op_xor>;
 }
 
 void decode_redux(decoding& d)
 {
   auto const type = d.take_type();
-  if (size_of(type) != 4 || is_float(type) || !d.take("sync")) d.refuse();
+  if (size_of(type) != 4 || is_float(type) || !d.take("sync")) d.fail_unsupported();
   auto const run = take_reduction(d, type);
   d.expect_count(3, 3);
   auto const a = d.source(1, type);
@@ -325,7 +325,7 @@ void decode_redux(decoding& d)
 
 void decode_activemask(decoding& d)
 {
-  if (d.take_type() != type::b32) d.refuse();
+  if (d.take_type() != type::b32) d.fail_unsupported();
   d.expect_count(1, 1);
   auto const result = d.destination(0, type::b32);
   d.emit(&read_active_mask).d = result;
@@ -333,7 +333,7 @@ void decode_activemask(decoding& d)
 
 void decode_elect(decoding& d)
 {
-  if (!d.take("sync")) d.refuse();
+  if (!d.take("sync")) d.fail_unsupported();
   d.expect_count(2, 2);
   auto const members = d.source(1, type::b32);
   auto const result = take_results(d, type::b32);

@@ -19,16 +19,16 @@ inline unsigned first_lane(lane_mask mask) noexcept
 }
 
 /// Waits until all lanes of the member masks have arrived. False: the group has to wait.
-/// @throws failure (deadlock) a mask without its own thread.
+/// @throws code_error (deadlock) a mask without its own thread.
 bool meet(warp& w, operation const& o, operand_offset members, lane_mask mask);
 
 /// Waits until all threads of the warp have arrived. False: the group has to wait. The operation's
 /// flags must be k_whole_warp, and bits of its own in the low 8.
-/// @throws failure (deadlock) the warp has fewer than 32 threads: undefined in PTX.
+/// @throws code_error (deadlock) the warp has fewer than 32 threads: undefined in PTX.
 inline bool meet_whole_warp(warp& w, operation const& o, lane_mask mask)
 {
   if (w.live() != k_all_lanes)
-    w.fail(fault::deadlock,
+    w.fail(error_kind::deadlock,
            "needs 32 threads, and the warp has " + std::to_string(std::popcount(w.live())) +
                ": the others have ended, or the block's size is not a multiple of 32",
            static_cast<unsigned>(std::countr_zero(mask)), o);

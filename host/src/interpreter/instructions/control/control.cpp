@@ -22,7 +22,7 @@ void branch_indexed(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(mask));
     auto const index = load<std::uint32_t>(a, lane);
     if (index >= table.size())
-      w.fail(fault::address,
+      w.fail(error_kind::address,
              "branches to entry " + std::to_string(index) + " of a table of " +
                  std::to_string(table.size()),
              lane, o);
@@ -48,7 +48,8 @@ void finish(warp& w, operation const&, lane_mask mask)
 
 void trap(warp& w, operation const& o, lane_mask mask)
 {
-  w.fail(fault::trap, "the kernel executed trap", static_cast<unsigned>(std::countr_zero(mask)), o);
+  w.fail(error_kind::trap, "the kernel executed trap",
+         static_cast<unsigned>(std::countr_zero(mask)), o);
 }
 
 void pause(warp& w, operation const&, lane_mask)
@@ -73,7 +74,7 @@ void decode_bra(decoding& d)
 
 void decode_brx(decoding& d)
 {
-  if (!d.take("idx")) d.refuse();
+  if (!d.take("idx")) d.fail_unsupported();
   (void)d.take("uni");
   d.expect_count(2, 2);
   auto const table = d.branch_table(d.operand(1).name);
@@ -101,7 +102,7 @@ void decode_end(decoding& d)
 
 void decode_nanosleep(decoding& d)
 {
-  if (d.take_type() != type::u32) d.refuse();
+  if (d.take_type() != type::u32) d.fail_unsupported();
   d.expect_count(1, 1);
   d.emit(&pause);
 }

@@ -14,7 +14,7 @@ namespace {
 void decode_grid_control(decoding& d)
 {
   if (!d.take("launch_dependents") && !d.take("wait"))
-    d.refuse("neither .launch_dependents nor .wait");
+    d.fail_unsupported("neither .launch_dependents nor .wait");
   d.expect_count(0, 0);
   d.emit(&do_nothing);
 }
@@ -30,8 +30,8 @@ void decode_event(decoding& d)
 /// The device has any number of registers.
 void decode_register_count(decoding& d)
 {
-  if (d.take_type() != type::u32 || (!d.take("inc") && !d.take("dec"))) d.refuse();
-  if (!d.take("sync") || !d.take("aligned")) d.refuse();
+  if (d.take_type() != type::u32 || (!d.take("inc") && !d.take("dec"))) d.fail_unsupported();
+  if (!d.take("sync") || !d.take("aligned")) d.fail_unsupported();
   d.expect_count(1, 1);
   (void)d.integer(0);
   d.emit(&do_nothing);
@@ -66,7 +66,7 @@ void decode_prefetch(decoding& d)
       d.take("L1") || d.take("L2") || d.take("L2::evict_last") || d.take("L2::evict_normal");
   (void)has_level;  // .tensormap has none
   d.expect_count(1, 1);
-  if (d.operand(0).kind != syntax::operand_kind::address) d.refuse("no address");
+  if (d.operand(0).kind != syntax::operand_kind::address) d.fail_unsupported("no address");
   d.emit(&do_nothing);
 }
 
@@ -75,7 +75,7 @@ template <handler Run>
 void decode_line(decoding& d)
 {
   auto const space = take_space(d);
-  if (!d.take("L2") && !d.take("L2::evict_normal")) d.refuse();
+  if (!d.take("L2") && !d.take("L2::evict_normal")) d.fail_unsupported();
   if (space != space::global && space != space::generic) d.reject("not in global memory");
   d.expect_count(2, 2);
   if (d.integer(1) != k_line) d.reject("the size is not 128");
@@ -87,16 +87,16 @@ void decode_line(decoding& d)
 
 void decode_createpolicy(decoding& d)
 {
-  if (d.take_type() != type::b64) d.refuse();
+  if (d.take_type() != type::b64) d.fail_unsupported();
   if (d.take("cvt")) {
-    if (!d.take("L2")) d.refuse();
+    if (!d.take("L2")) d.fail_unsupported();
     d.expect_count(2, 2);
     (void)d.source(1, type::b64);
   } else {
     auto const is_range = d.take("range");
-    if (!is_range && !d.take("fractional")) d.refuse();
+    if (!is_range && !d.take("fractional")) d.fail_unsupported();
     (void)take_space(d);
-    if (!take_eviction_priority(d, "L2")) d.refuse("no priority");
+    if (!take_eviction_priority(d, "L2")) d.fail_unsupported("no priority");
     (void)take_eviction_priority(d, "L2");
     d.expect_count(is_range ? 4 : 1, is_range ? 4 : 2);
   }

@@ -355,7 +355,7 @@ void take_product_modifiers(decoding& d, matrix_product& product)
   product.saturates = d.take("satfinite");
   if (!d.take("popc")) return;
   auto const is_exclusive = d.take("xor");
-  if (!is_exclusive && !d.take("and")) d.refuse(".popc without .xor or .and");
+  if (!is_exclusive && !d.take("and")) d.fail_unsupported(".popc without .xor or .and");
   product.bits = is_exclusive ? bit_product::exclusive_or : bit_product::conjunction;
 }
 
@@ -363,7 +363,7 @@ element take_element(decoding& d)
 {
   auto const word = d.take_next();
   auto const type = parse_element(word);
-  if (!type) d.refuse(std::string(word) + " is not a known type of elements");
+  if (!type) d.fail_unsupported(std::string(word) + " is not a known type of elements");
   return *type;
 }
 
@@ -388,9 +388,9 @@ void check_product_modifiers(decoding const& d, matrix_product const& product)
 {
   auto const is_bits = product.a == element::b1;
   if (product.saturates && (is_bits || !is_whole(product.a)))
-    d.refuse(".satfinite is of s8, u8, s4 and u4 only");
+    d.fail_unsupported(".satfinite is of s8, u8, s4 and u4 only");
   if (is_bits != (product.bits != bit_product::none))
-    d.refuse(".xor.popc and .and.popc are of b1, which needs one of them");
+    d.fail_unsupported(".xor.popc and .and.popc are of b1, which needs one of them");
 }
 
 void emit_product(decoding& d, matrix_product const& product)

@@ -181,17 +181,17 @@ fragment fragment_c(matrix_product const& product) noexcept;
 fragment fragment_d(matrix_product const& product) noexcept;
 
 /// The registers of a matrix operand: {…}, or one register.
-/// @throws failure (invalid) another number of registers than `shape` has.
+/// @throws code_error (invalid) another number of registers than `shape` has.
 std::vector<operand_offset> fragment_registers(decoding& d, syntax::operand const& operand,
                                                fragment const& shape, bool writes);
 
-/// Takes .satfinite, .xor.popc and .and.popc. @throws failure (refused) .popc alone.
+/// Takes .satfinite, .xor.popc and .and.popc. @throws code_error (refused) .popc alone.
 void take_product_modifiers(decoding& d, matrix_product& product);
-/// Takes the type of a matrix. @throws failure (refused) another word.
+/// Takes the type of a matrix. @throws code_error (refused) another word.
 element take_element(decoding& d);
 /// Whether products of elements `input` are added to elements `type`.
 bool can_accumulate(element input, element type) noexcept;
-/// @throws failure (refused) modifiers that the types do not have.
+/// @throws code_error (refused) modifiers that the types do not have.
 void check_product_modifiers(decoding const& d, matrix_product const& product);
 
 /// Adds the operation; the operands are D, A, B, C.

@@ -107,9 +107,9 @@ void decode_matrices(decoding& d, bool stores)
 {
   auto const is_known =
       d.take_type() == type::b16 && d.take("sync") && d.take("aligned") && d.take("m8n8");
-  if (!is_known) d.refuse("only 8 x 8 matrices of b16 are");
+  if (!is_known) d.fail_unsupported("only 8 x 8 matrices of b16 are");
   auto const count = d.take("x1") ? 1U : d.take("x2") ? 2U : 4U;
-  if (count == 4 && !d.take("x4")) d.refuse();
+  if (count == 4 && !d.take("x4")) d.fail_unsupported();
   auto const transposes = d.take("trans");
   auto const space = take_space(d);
   d.expect_count(2, 2);
@@ -137,7 +137,7 @@ void decode_movmatrix(decoding& d)
 {
   auto const is_known = d.take_type() == type::b16 && d.take("sync") && d.take("aligned") &&
                         d.take("m8n8") && d.take("trans");
-  if (!is_known) d.refuse();
+  if (!is_known) d.fail_unsupported();
   auto& o = d.emit(&transpose, type::b32, {type::b32});
   o.flags = k_whole_warp;
 }

@@ -190,7 +190,7 @@ void check(decoding const& d, matrix_product const& p)
         return shape.type == type && shape.m == p.m && shape.n == p.n && shape.k == p.k;
       });
   if (!is_known || class_of(p.b) != type || p.c != p.d || !can_accumulate(p.a, p.d))
-    d.refuse("not a known shape with these types");
+    d.fail_unsupported("not a known shape with these types");
 }
 
 void check_quad(decoding const& d, matrix_product const& p, std::string_view a_layout,
@@ -198,9 +198,9 @@ void check_quad(decoding const& d, matrix_product const& p, std::string_view a_l
 {
   auto const widens = p.c == element::f16 && p.d == element::f32;
   if (p.b != element::f16 || (p.c != p.d && !widens) || !can_accumulate(p.a, p.d))
-    d.refuse("not a known shape with these types");
+    d.fail_unsupported("not a known shape with these types");
   for (auto const layout : {a_layout, b_layout})
-    if (layout != "row" && layout != "col") d.refuse("no layout");
+    if (layout != "row" && layout != "col") d.fail_unsupported("no layout");
 }
 
 /// The types are D, A, B, C.
@@ -213,10 +213,10 @@ void decode_mma(decoding& d)
 {
   matrix_product product;
   if (d.next_word().starts_with("sp")) d.refuse_feature("sparse matrices");
-  if (!d.take("sync")) d.refuse();
+  if (!d.take("sync")) d.fail_unsupported();
   (void)d.take("aligned");
   take_product_modifiers(d, product);
-  if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
+  if (!parse_shape(d.take_next(), product)) d.fail_unsupported("not a known shape");
   auto const a_layout = d.take_next();
   auto const b_layout = d.take_next();
   take_mma_types(d, product);
@@ -225,7 +225,7 @@ void decode_mma(decoding& d)
     check_quad(d, product, a_layout, b_layout);
     return emit_quad_product(d, product, a_layout == "row", b_layout == "row");
   }
-  if (a_layout != "row" || b_layout != "col") d.refuse("layouts but .row.col");
+  if (a_layout != "row" || b_layout != "col") d.fail_unsupported("layouts but .row.col");
   check(d, product);
   emit_product(d, product);
 }

@@ -163,7 +163,7 @@ constexpr auto k_wmma_shapes = [] {
 void take_wmma_shape(decoding& d, matrix_product& product)
 {
   product.is_wmma = true;
-  if (!parse_shape(d.take_next(), product)) d.refuse("not a known shape");
+  if (!parse_shape(d.take_next(), product)) d.fail_unsupported("not a known shape");
 }
 
 /// Whether `holds` of a type of A and B in the shape of `p`.
@@ -190,7 +190,7 @@ fragment fragment_of(decoding const& d, matrix_product product, char matrix, ele
 {
   auto const is_result = matrix == 'c' || matrix == 'd';
   if (!(is_result ? is_accumulator(type, product) : is_input(type, product)))
-    d.refuse("not a known shape with this type");
+    d.fail_unsupported("not a known shape with this type");
   product.a = product.b = product.c = type;
   return matrix == 'a'   ? fragment_a(product)
          : matrix == 'b' ? fragment_b(product)
@@ -202,10 +202,10 @@ void decode_transfer(decoding& d, bool stores)
 {
   auto const matrix = d.take_next();
   auto const is_known = stores ? matrix == "d" : matrix == "a" || matrix == "b" || matrix == "c";
-  if (!is_known || !d.take("sync")) d.refuse();
+  if (!is_known || !d.take("sync")) d.fail_unsupported();
   (void)d.take("aligned");
   auto const by_rows = d.take("row");
-  if (!by_rows && !d.take("col")) d.refuse("no layout");
+  if (!by_rows && !d.take("col")) d.fail_unsupported("no layout");
   matrix_product product;
   take_wmma_shape(d, product);
   auto const space = take_space(d);
@@ -235,7 +235,7 @@ void take_wmma_types(decoding& d, matrix_product& product)
   product.a = product.c;
   product.b = take_element(d);
   product.c = take_element(d);
-  if (product.a == element::f16) d.refuse("not a known shape with these types");
+  if (product.a == element::f16) d.fail_unsupported("not a known shape with these types");
 }
 
 /// A and B have one type, and so have C and D, but of f16. As ptxas takes them for sm_75 to sm_90.
@@ -250,7 +250,7 @@ bool take_layouts(decoding& d)
   auto const a = d.take_next();
   auto const b = d.take_next();
   for (auto const layout : {a, b})
-    if (layout != "row" && layout != "col") d.refuse("no layout");
+    if (layout != "row" && layout != "col") d.fail_unsupported("no layout");
   return a == "row" && b == "col";
 }
 
@@ -258,15 +258,15 @@ void decode_product(decoding& d)
 {
   matrix_product product;
   take_product_modifiers(d, product);
-  if (!d.take("sync")) d.refuse();
+  if (!d.take("sync")) d.fail_unsupported();
   (void)d.take("aligned");
   auto const has_rounding = d.take("rn");
   auto const is_row_col = take_layouts(d);
   take_wmma_shape(d, product);
   take_wmma_types(d, product);
-  if (!has_valid_types(product)) d.refuse("not a known shape with these types");
+  if (!has_valid_types(product)) d.fail_unsupported("not a known shape with these types");
   check_product_modifiers(d, product);
-  if (has_rounding && product.a != element::f64) d.refuse(".rn is of f64 only");
+  if (has_rounding && product.a != element::f64) d.fail_unsupported(".rn is of f64 only");
   if (bits_of(product.a) < 8 && !is_row_col) d.reject("the layout is not .row.col");
   emit_product(d, product);
 }
@@ -275,7 +275,7 @@ void decode_wmma(decoding& d)
 {
   if (d.take("load")) return decode_transfer(d, false);
   if (d.take("store")) return decode_transfer(d, true);
-  if (!d.take("mma")) d.refuse();
+  if (!d.take("mma")) d.fail_unsupported();
   decode_product(d);
 }
 

@@ -154,7 +154,7 @@ void decode_wide_access(decoding& d, bool stores)
 void emit_wide_atomic(decoding& d, std::string_view name, space space)
 {
   auto const compares = name == "cas";
-  if (!compares && name != "exch") d.refuse("not a supported type");
+  if (!compares && name != "exch") d.fail_unsupported("not a supported type");
   d.expect_count(compares ? 4 : 3, compares ? 4 : 3);
   auto const address = emit_generic_address(d, d.operand(1), space);
   auto const value = d.source(compares ? 3 : 2, type::b128);
@@ -186,7 +186,7 @@ access take_access(decoding& d)
 {
   access access;
   access.type = d.take_type();
-  if (size_of(access.type) == 0) d.refuse();
+  if (size_of(access.type) == 0) d.fail_unsupported();
   (void)d.take("weak");
   (void)d.take("mmio");
   auto is_ordered = d.take("volatile");
@@ -198,7 +198,7 @@ access take_access(decoding& d)
   access.operands = 2 + take_cache_policy(d);
   access.count = take_element_count(d);
   access.space = take_space(d);
-  if (access.count * size_of(access.type) > 32) d.refuse();
+  if (access.count * size_of(access.type) > 32) d.fail_unsupported();
   if (is_ordered) access.order = access.count > 1 ? ordering::vector : ordering::element;
   return access;
 }

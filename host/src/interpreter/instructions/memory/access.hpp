@@ -491,7 +491,7 @@ handler pick(decoding const& d, type type, ordering order)
     case 8:
       return pick<Store, std::uint64_t, Place>(order);
     default:
-      d.refuse();
+      d.fail_unsupported();
   }
 }
 

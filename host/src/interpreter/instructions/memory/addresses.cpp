@@ -30,7 +30,7 @@ void decode_cvta(decoding& d)
   auto const type = d.take_type();
   auto const is_to = d.take("to");
   auto const space = ptx::parse_space(d.take_next());
-  if (!space || !is_integer(type) || size_of(type) != 8) d.refuse();
+  if (!space || !is_integer(type) || size_of(type) != 8) d.fail_unsupported();
   d.expect_count(2, 2);
   auto const a = d.source(1, type);
   auto const result = d.destination(0, type);
@@ -105,7 +105,7 @@ void decode_test(decoding& d)
 {
   auto const word = d.take_next();
   auto const space = ptx::parse_space(word);
-  if (!space || word == "param::func") d.refuse("not a state space of generic addresses");
+  if (!space || word == "param::func") d.fail_unsupported("not a state space of generic addresses");
   d.expect_count(2, 2);
   auto const is_wide = d.width_of(d.operand(1)) != 4;
   auto const a = d.source(1, is_wide ? type::u64 : type::u32);
@@ -151,7 +151,7 @@ type take_address_type(decoding& d)
   auto const space = take_space(d);
   auto const is_known = space == space::shared ? type == type::u32 || type == type::u64
                                                : space == space::generic && type == type::u64;
-  if (!is_known) d.refuse("not a supported type");
+  if (!is_known) d.fail_unsupported("not a supported type");
   return type;
 }
 
@@ -191,7 +191,7 @@ void allocate(warp& w, operation const& o, lane_mask mask)
     auto const bytes = load<T>(w.at(o.a), lane);
     auto const offset = w.stacks.allocate(lane, w.current().depth, bytes, o.immediate);
     if (!offset)
-      w.fail(fault::address,
+      w.fail(error_kind::address,
              "allocates " + std::to_string(bytes) + " bytes: the thread's stack is full", lane, o);
     store(w.at(o.d), lane, static_cast<T>(k_local_window + *offset));
   }
@@ -210,14 +210,14 @@ void restore(warp& w, operation const& o, lane_mask mask)
   for (auto remaining = mask; remaining != 0; remaining &= remaining - 1) {
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     if (!w.stacks.restore(lane, load<T>(w.at(o.a), lane)))
-      w.fail(fault::address, "restores what is not a result of stacksave", lane, o);
+      w.fail(error_kind::address, "restores what is not a result of stacksave", lane, o);
   }
 }
 
 type take_width(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::u32 && type != type::u64) d.refuse("not a supported type");
+  if (type != type::u32 && type != type::u64) d.fail_unsupported("not a supported type");
   return type;
 }
 

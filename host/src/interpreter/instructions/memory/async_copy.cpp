@@ -57,7 +57,7 @@ void check_clusters(warp& w, operation const& o, lane_mask mask)
 {
   if (!w.launch().is_explicit_cluster)
     w.fail(
-        fault::launch,
+        error_kind::launch,
         "in a grid without clusters (__cluster_dims__), where a GPU reports an illegal instruction",
         static_cast<unsigned>(std::countr_zero(mask)), o);
 }
@@ -69,7 +69,7 @@ void take_target(decoding& d)
   (void)take_order(d);
   take_scope(d);
   if (!d.take("mbarrier::complete_tx::bytes") || take_space(d) != space::shared)
-    d.refuse("not a store to shared memory that an mbarrier counts");
+    d.fail_unsupported("not a store to shared memory that an mbarrier counts");
 }
 
 /// Emits a check that the grid has clusters: without them an H100 reports an illegal instruction
@@ -84,7 +84,7 @@ void emit_cluster_check(decoding& d)
 void decode_async_store(decoding& d)
 {
   auto const type = d.take_type();
-  if (size_of(type) != 4 && size_of(type) != 8) d.refuse("not a supported type");
+  if (size_of(type) != 4 && size_of(type) != 8) d.fail_unsupported("not a supported type");
   take_target(d);
   auto const count = d.take("v2") ? 2U : d.take("v4") ? 4U : 1U;
   d.expect_count(3, 3);
@@ -109,7 +109,7 @@ void decode_async_reduction(decoding& d)
   take_target(d);
   d.expect_count(3, 3);
   auto const name = d.take_next();
-  if (name == "exch" || name == "cas" || is_float(type)) d.refuse();
+  if (name == "exch" || name == "cas" || is_float(type)) d.fail_unsupported();
   auto const run = update_choice<async_reduction_of>::pick(d, name, type, space::shared);
   auto const operand = d.source(1, type);
   auto const address = emit_generic_address(d, d.operand(0), space::shared);
@@ -148,7 +148,7 @@ void each_bulk(warp& w, operation const& o, lane_mask mask, Use const& use)
     auto const size = load<std::uint32_t>(w.at(o.c), lane);
     if (size % k_unit != 0)
       w.fail(
-          fault::address,
+          error_kind::address,
           "copies " + std::to_string(size) + " bytes: not a multiple of " + std::to_string(k_unit),
           lane, o);
     bulk_addresses addresses{load<std::uint64_t>(w.at(o.b), lane),
@@ -259,14 +259,14 @@ bulk_shape take_bulk_shape(decoding& d)
                             : shape.target == space::global && shape.source == space::shared;
   // An mbarrier or a group of bulk operations tells that it is complete.
   if (!is_known || has_mbarrier != is_to_shared || is_group == is_to_shared)
-    d.refuse("not a known form of a bulk copy");
+    d.fail_unsupported("not a known form of a bulk copy");
   return shape;
 }
 
 void decode_prefetch(decoding& d)
 {
   (void)d.take("L2");
-  if (take_space(d) != space::global) d.refuse();
+  if (take_space(d) != space::global) d.fail_unsupported();
   auto const policy = take_cache_policy(d);
   d.expect_count(2 + policy, 2 + policy);
   (void)emit_generic_address(d, d.operand(0), space::global);
@@ -296,7 +296,7 @@ void decode_bulk_copy(decoding& d)
   auto const policy = take_cache_policy(d);
   auto const is_multicast = (shape.flags & k_is_multicast) != 0;
   if (is_multicast && shape.source != space::global)
-    d.refuse(".multicast::cluster is of copies from global memory to shared memory");
+    d.fail_unsupported(".multicast::cluster is of copies from global memory to shared memory");
   auto const operands =
       3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + (is_multicast ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
@@ -310,13 +310,14 @@ void decode_bulk_reduction(decoding& d)
   if (d.take("tensor")) d.refuse_feature("tensor maps (TMA)");
   auto const type = d.take_type();
   auto const shape = take_bulk_shape(d);
-  if ((shape.flags & k_is_multicast) != 0) d.refuse("a reduction has no .multicast::cluster");
+  if ((shape.flags & k_is_multicast) != 0)
+    d.fail_unsupported("a reduction has no .multicast::cluster");
   auto const policy = take_cache_policy(d);
   take_no_flush(d, type);
   auto const operands = 3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + policy;
   d.expect_count(operands, operands);
   auto const name = d.take_next();
-  if (name == "exch" || name == "cas") d.refuse();
+  if (name == "exch" || name == "cas") d.fail_unsupported();
   (void)emit_bulk(d, update_choice<reduction_of>::pick(d, name, type, shape.target), shape);
 }
 
@@ -330,7 +331,7 @@ std::byte const* source_of(warp& w, operation const& o, unsigned lane, unsigned 
   auto const address = load<std::uint64_t>(w.at(o.a), lane);
   if (available == 0) return nullptr;
   if (address - k_local_window < k_window_size)  // it may be gone when the copy takes place
-    w.fail(fault::address, "the source is in local memory, not in global memory", lane, o);
+    w.fail(error_kind::address, "the source is in local memory, not in global memory", lane, o);
   if (available == size || address % size != 0) return w.resolve(address, size, lane, o, false);
   (void)w.resolve(address + available - 1, 1, lane, o, false);
   return w.resolve(address, 1, lane, o, false);
@@ -346,7 +347,7 @@ void add_copy(warp& w, operation const& o, lane_mask mask)
     auto const lane = static_cast<unsigned>(std::countr_zero(remaining));
     auto const available = (ignored >> lane & 1) != 0 ? 0 : load<std::uint32_t>(w.at(o.c), lane);
     if (available > size)
-      w.fail(fault::address,
+      w.fail(error_kind::address,
              "the source has " + std::to_string(available) + " bytes, more than the " +
                  std::to_string(size) + " that are copied",
              lane, o);
@@ -411,11 +412,11 @@ source_size take_source_size(decoding& d, std::uint64_t size, std::size_t end)
 void decode_copy(decoding& d)
 {
   auto const is_cached = d.take("ca");
-  if (!is_cached && !d.take("cg")) d.refuse();
+  if (!is_cached && !d.take("cg")) d.fail_unsupported();
   (void)take_cache_hints(d);
   auto const policy = take_cache_policy(d);
   if (take_space(d) != space::shared || take_space(d) != space::global)
-    d.refuse("not from global to shared memory");
+    d.fail_unsupported("not from global to shared memory");
   d.expect_count(3 + policy, 4 + policy);
   auto const size = d.integer(2);
   if (size != 16 && (!is_cached || (size != 4 && size != 8)))
@@ -434,7 +435,7 @@ void decode_copy(decoding& d)
 /// cp.async.mbarrier.arrive; "async" and "mbarrier" are taken.
 void decode_copy_arrival(decoding& d)
 {
-  if (d.take_type() != type::b64 || !d.take("arrive")) d.refuse();
+  if (d.take_type() != type::b64 || !d.take("arrive")) d.fail_unsupported();
   auto const is_noinc = d.take("noinc");
   auto const space = take_space(d);
   d.expect_count(1, 1);
@@ -468,9 +469,9 @@ void decode_async(decoding& d)
 void decode_cp(decoding& d)
 {
   auto const is_reduction = d.take("reduce");
-  if (!d.take("async")) d.refuse();
+  if (!d.take("async")) d.fail_unsupported();
   if (!is_reduction) return decode_async(d);
-  if (!d.take("bulk")) d.refuse();
+  if (!d.take("bulk")) d.fail_unsupported();
   decode_bulk_reduction(d);
 }
 

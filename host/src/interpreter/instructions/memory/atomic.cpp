@@ -187,7 +187,7 @@ void emit_vector(decoding& d, atomic_form const& form)
 {
   constexpr std::size_t k_address = HasResult ? 1 : 0;
   if (!is_float(form.type) || form.type == type::f64 || form.count * size_of(form.type) > 16)
-    d.refuse("not a supported vector");
+    d.fail_unsupported("not a supported vector");
   d.expect_count(k_address + 2 + form.policy, k_address + 2 + form.policy);
   auto const run = update_choice<atomic_of>::pick(d, form.name, form.type, form.space);
   auto const& vector = d.operand(k_address + 1);

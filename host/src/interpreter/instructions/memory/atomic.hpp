@@ -131,11 +131,11 @@ updated<T> update(std::byte* element, T b, T c)
   return {static_cast<T>(old), old != changed};
 }
 
-/// Takes .noftz. @throws failure (refused) of a type that has none.
+/// Takes .noftz. @throws code_error (refused) of a type that has none.
 inline void take_no_flush(decoding& d, type type)
 {
   if (d.take("noftz") && !is_half(type))
-    d.refuse(".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only");
+    d.fail_unsupported(".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only");
 }
 
 /// Which handler executes the operation `name` on `type`: Make<T, Op, SharedOp>::run, where
@@ -155,7 +155,7 @@ class update_choice {
     if (name == "max") return extreme<of_two<op_max>, true>(d, type);
     if (name == "inc") return of_integers<op_increment>(d, type);
     if (name == "dec") return of_integers<op_decrement>(d, type);
-    d.refuse();
+    d.fail_unsupported();
   }
 
  private:
@@ -165,14 +165,14 @@ class update_choice {
   template <typename Op>
   static handler of_bits(decoding const& d, type type, unsigned minimum)
   {
-    if (!is_integer(type) || size_of(type) < minimum) d.refuse("not a supported type");
+    if (!is_integer(type) || size_of(type) < minimum) d.fail_unsupported("not a supported type");
     return for_bits(d, size_of(type), []<typename T>() -> handler { return k_run<T, Op>; });
   }
 
   template <typename Op>
   static handler of_integers(decoding const& d, type type)
   {
-    if (size_of(type) < 4) d.refuse();
+    if (size_of(type) < 4) d.fail_unsupported();
     return for_integer(d, type, []<typename T>() -> handler { return k_run<T, Op>; });
   }
 

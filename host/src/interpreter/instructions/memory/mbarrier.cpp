@@ -61,13 +61,13 @@ mbarrier_state mbarrier_object::state() const
 {
   auto const state = decode_mbarrier(word());
   if (!state.is_valid)
-    warp_.fail(fault::address, "the mbarrier is not initialized (mbarrier.init)", lane_, op_);
+    warp_.fail(error_kind::address, "the mbarrier is not initialized (mbarrier.init)", lane_, op_);
   return state;
 }
 
 void mbarrier_object::fail(std::string const& reason) const
 {
-  warp_.fail(fault::deadlock, reason, lane_, op_);
+  warp_.fail(error_kind::deadlock, reason, lane_, op_);
 }
 
 void mbarrier_object::write(mbarrier_state state)
@@ -318,7 +318,7 @@ void decode_pending_count(decoding& d)
 
 void decode_mbarrier_instruction(decoding& d)
 {
-  if (d.take_type() != type::b64) d.refuse();
+  if (d.take_type() != type::b64) d.fail_unsupported();
   if (d.take("init")) return decode_init(d);
   if (d.take("inval")) return decode_invalidate(d);
   if (d.take("arrive")) return decode_arrive(d, false);
@@ -328,7 +328,7 @@ void decode_mbarrier_instruction(decoding& d)
   if (d.take("test_wait")) return decode_wait(d, false);
   if (d.take("try_wait")) return decode_wait(d, true);
   if (d.take("pending_count")) return decode_pending_count(d);
-  d.refuse();
+  d.fail_unsupported();
 }
 
 }  // namespace

@@ -30,12 +30,12 @@ struct mbarrier_state {
 /// An mbarrier that a lane of `warp` accesses with `op`.
 class mbarrier_object {
  public:
-  /// @throws failure (address) not an aligned address in shared memory.
+  /// @throws code_error (address) not an aligned address in shared memory.
   mbarrier_object(warp& warp, operation const& op, unsigned lane, std::uint64_t address);
 
   [[nodiscard]] std::uint64_t word() const noexcept;
   [[nodiscard]] std::byte const* place() const noexcept { return place_; }
-  /// @throws failure (address) it is not initialized.
+  /// @throws code_error (address) it is not initialized.
   [[nodiscard]] mbarrier_state state() const;
 
   void initialize(std::uint32_t count);
@@ -43,7 +43,7 @@ class mbarrier_object {
   void expect_bytes(std::uint32_t count);
   void complete_bytes(std::uint64_t count);
   /// Returns the state before. `may_complete`: whether the phase may end here.
-  /// @throws failure (deadlock) more arrivals than the phase waits for.
+  /// @throws code_error (deadlock) more arrivals than the phase waits for.
   std::uint64_t arrive(std::uint32_t count, bool may_complete = true);
   void drop(std::uint32_t count);  ///< the next phases expect fewer arrivals
   /// Adds an arrival to those that the phase waits for.

@@ -47,7 +47,7 @@ void widen_address(warp& w, operation const& o, lane_mask mask)
 operand_offset widened_base(decoding& d, operand_offset address, space space)
 {
   auto const upper = d.upper_half_of(space);
-  if (!upper) d.refuse("an address of 32 bits outside of .shared, .local and .const");
+  if (!upper) d.fail_unsupported("an address of 32 bits outside of .shared, .local and .const");
   auto const result = d.new_register(sizeof(std::uint64_t));
   auto& o = d.emit(&widen_address);
   o.d = result;
@@ -85,13 +85,14 @@ space take_space(decoding& d)
 
 computed_address decode_address(decoding& d, syntax::operand const& address, space space)
 {
-  if (address.kind != syntax::operand_kind::address) d.refuse("no address");
+  if (address.kind != syntax::operand_kind::address) d.fail_unsupported("no address");
   computed_address result;
   result.offset = static_cast<std::uint64_t>(address.offset);
   if (address.parts.empty()) return result;
   auto const& base = address.parts[0];
   if (d.is_register(base)) result.width = d.width_of(base);
-  if (result.width != 4 && result.width != 8) d.refuse("an address that is neither 32 nor 64 bits");
+  if (result.width != 4 && result.width != 8)
+    d.fail_unsupported("an address that is neither 32 nor 64 bits");
   result.base = d.source(base, result.width == 4 ? type::b32 : type::b64);
   if (result.width == 4 && space != space::shared) {
     result.base = widened_base(d, result.base, space);
@@ -172,7 +173,7 @@ bool take_cache_hints(decoding& d)
 unsigned take_cache_policy(decoding& d)
 {
   if (!d.take("L2::cache_hint")) return 0;
-  if (d.count() == 0) d.refuse("too few operands");
+  if (d.count() == 0) d.fail_unsupported("too few operands");
   (void)d.source(d.count() - 1, type::b64);
   return 1;
 }

@@ -28,7 +28,7 @@ struct computed_address {
 };
 
 /// Decodes the address [base + offset] of an access to `space`.
-/// @throws failure (refused) not an address, or a base of another width.
+/// @throws code_error (refused) not an address, or a base of another width.
 computed_address decode_address(decoding& d, syntax::operand const& address, space space);
 
 /// The elements of a vector {…}; another operand is its only element.
@@ -38,7 +38,7 @@ unsigned take_element_count(decoding& d);
 
 /// Adds an operation that computes the generic address of [base + offset], an address of `space`.
 /// Returns the register of 64 bits that holds it.
-/// @throws failure (refused) not an address, or a base of another width.
+/// @throws code_error (refused) not an address, or a base of another width.
 operand_offset emit_generic_address(decoding& d, syntax::operand const& address, space space);
 
 /// Takes the words of an access's cache operator and hints. Returns whether they state a load of

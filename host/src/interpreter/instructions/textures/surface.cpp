@@ -120,7 +120,7 @@ void check_element(decoding const& d, syntax::operand const& operand, type eleme
 bool take_formatted(decoding& d)
 {
   auto const word = d.next_word();
-  if (word != "p" && word != "b") d.refuse("neither .b nor .p");
+  if (word != "p" && word != "b") d.fail_unsupported("neither .b nor .p");
   d.take_next();
   return word == "p";
 }
@@ -193,7 +193,7 @@ void emit_surface_access(decoding& d, handler run, surface_form const& form,
   o.immediate = bytes;
 }
 
-/// The surface of a lane's handle. @throws failure (address) it is not one that `o` accesses.
+/// The surface of a lane's handle. @throws code_error (address) it is not one that `o` accesses.
 bound_image find_surface(warp& w, operation const& o, unsigned lane)
 {
   auto const image = find_shaped_image(w, o, object_kind::surface, lane);
@@ -204,7 +204,7 @@ bound_image find_surface(warp& w, operation const& o, unsigned lane)
 }
 
 /// The device's address of a lane's access of `bytes`; nothing where it is out of bounds and .zero.
-/// @throws failure (address) out of bounds and .trap.
+/// @throws code_error (address) out of bounds and .trap.
 std::optional<std::uint64_t> surface_address(warp& w, operation const& o, bound_image const& image,
                                              unsigned lane, unsigned bytes)
 {
@@ -291,7 +291,7 @@ void store_texels(warp& w, operation const& o, lane_mask mask)
 void decode_formatted_store(decoding& d)
 {
   auto const is_formatted = take_formatted(d);
-  if (d.take_type() != type::b32) d.refuse("not a supported type");
+  if (d.take_type() != type::b32) d.fail_unsupported("not a supported type");
   auto form = take_surface_form(d, is_formatted);
   take_cache_operator(d, true);
   form.count = take_vector(d);
@@ -353,14 +353,14 @@ handler pick_samples(decoding const& d, std::string_view name)
   if (name == "max") return &reduce_samples<of_two<op_max>>;
   if (name == "and") return &reduce_samples<of_two<op_and>>;
   if (name == "or") return &reduce_samples<of_two<op_or>>;
-  d.refuse();
+  d.fail_unsupported();
 }
 
 std::string_view take_operator(decoding& d)
 {
   for (auto const* const name : {"add", "min", "max", "and", "or"})
     if (d.take(name)) return name;
-  d.refuse("no modifier is an operation");
+  d.fail_unsupported("no modifier is an operation");
 }
 
 /// Whether PTX has the operation `name` on elements, or samples of .p, of `type`.
@@ -381,7 +381,7 @@ void decode_surface_reduction(decoding& d)
   auto form = take_surface_form(d, is_formatted);
   if (is_layered(form.shape)) d.reject("reductions of layered surfaces");
   if (!has_type(name, type, form.is_formatted)) d.reject("the operation does not have this type");
-  if (form.is_formatted && type != type::b32) d.refuse("samples that are not of 32 bits");
+  if (form.is_formatted && type != type::b32) d.fail_unsupported("samples that are not of 32 bits");
   auto const run = form.is_formatted
                        ? pick_samples(d, name)
                        : update_choice<surface_reduction_of>::pick(d, name, type, space::global);
@@ -443,7 +443,7 @@ handler pick_surface_access(decoding const& d, type type)
     case type::b64:
       return Store ? &store_surface<std::uint64_t> : &load_surface<std::uint64_t>;
     default:
-      d.refuse("not a supported type");
+      d.fail_unsupported("not a supported type");
   }
 }
 
@@ -451,14 +451,14 @@ template <bool Store>
 void decode_surface_bytes(decoding& d)
 {
   auto const is_formatted = take_formatted(d);
-  if (is_formatted) d.refuse("a formatted load");
+  if (is_formatted) d.fail_unsupported("a formatted load");
   auto const type = d.take_type();
   auto const run = pick_surface_access<Store>(d, type);
   auto form = take_surface_form(d, is_formatted);
   take_cache_operator(d, Store);
   form.count = take_vector(d);
   auto const bytes = form.count * size_of(type);
-  if (bytes > 16) d.refuse("more than 16 bytes");
+  if (bytes > 16) d.fail_unsupported("more than 16 bytes");
   d.expect_count(2, 2);
   auto const registers = take_registers(d, form, type, d.operand(Store ? 1 : 0), Store);
   emit_surface_access(d, run, form, d.operand(Store ? 0 : 1), registers, bytes);

@@ -416,7 +416,7 @@ unsigned component_of(operation const& o) noexcept
   return o.flags >> 8 & 3U;
 }
 
-/// The texture of a lane's handle. @throws failure (address) it is not one that `o` can read.
+/// The texture of a lane's handle. @throws code_error (address) it is not one that `o` can read.
 texture_view find_texture(warp& w, operation const& o, unsigned lane)
 {
   texture_view const view(w, o, find_shaped_image(w, o, object_kind::texture, lane));
@@ -557,12 +557,12 @@ std::uint32_t pack_sampling(sampling_form const& form) noexcept
          static_cast<std::uint32_t>(form.result) << k_geometry_bits | form.component << 8;
 }
 
-/// Takes .v4.f32 or another result. @throws failure (refused).
+/// Takes .v4.f32 or another result. @throws code_error (refused).
 sample_type take_sample_type(decoding& d)
 {
   auto const type = d.take_type();
   auto const is_pair = type == type::f16x2;
-  if (!d.take(is_pair ? "v2" : "v4")) d.refuse("not a supported vector");
+  if (!d.take(is_pair ? "v2" : "v4")) d.fail_unsupported("not a supported vector");
   switch (type) {
     case type::f32:
       return sample_type::floats;
@@ -574,7 +574,7 @@ sample_type take_sample_type(decoding& d)
     case type::f16x2:
       return sample_type::half_pairs;
     default:
-      d.refuse("not a supported type");
+      d.fail_unsupported("not a supported type");
   }
 }
 
@@ -687,7 +687,8 @@ void decode_tex(decoding& d)
 {
   auto const level = take_level_word(d);
   auto const coordinates = d.take_type();
-  if (coordinates != type::f32 && coordinates != type::s32) d.refuse("not a supported type");
+  if (coordinates != type::f32 && coordinates != type::s32)
+    d.fail_unsupported("not a supported type");
   sampling_form form;
   form.has_integer_coordinates = coordinates == type::s32;
   form.result = take_sample_type(d);
@@ -737,22 +738,22 @@ unsigned take_component(decoding& d)
     if (d.take(name)) return index;
     ++index;
   }
-  d.refuse("no modifier is a component");
+  d.fail_unsupported("no modifier is a component");
 }
 
 void decode_tld4(decoding& d)
 {
-  if (d.take_type() != type::f32) d.refuse("not a supported type");
+  if (d.take_type() != type::f32) d.fail_unsupported("not a supported type");
   sampling_form form;
   form.component = take_component(d);
   form.result = take_sample_type(d);
   if (form.result == sample_type::halves || form.result == sample_type::half_pairs)
-    d.refuse("not a supported type");
+    d.fail_unsupported("not a supported type");
   form.shape = take_geometry(d);
   if (dimensions_of(form.shape) == 1 || form.shape == geometry::volume)
     d.reject("four texels of a line or a volume");
   if (form.shape != geometry::plane)
-    d.refuse("CUDA defines gathers from 2-D arrays without layers only");
+    d.fail_unsupported("CUDA defines gathers from 2-D arrays without layers only");
   emit_sampling(d, &gather, form);
 }
 

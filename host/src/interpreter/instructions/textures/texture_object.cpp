@@ -29,7 +29,7 @@ geometry take_geometry(decoding& d)
   for (std::size_t i = 0; i < k_names.size(); ++i)
     if (d.take(k_names[i])) return static_cast<geometry>(i);
   if (d.take("2dms") || d.take("a2dms")) d.refuse_feature("multi-sample textures");
-  d.refuse("no modifier is a known geometry");
+  d.fail_unsupported("no modifier is a known geometry");
 }
 
 std::vector<syntax::operand> parts_of(decoding const& d, syntax::operand const& operand)
@@ -72,7 +72,7 @@ operand_offset typed_source(decoding& d, syntax::operand const& operand, type ty
 texel_operand take_texel(decoding& d, syntax::operand const& operand, geometry shape, type type)
 {
   if (operand.kind != syntax::operand_kind::texel || operand.parts.size() < 2)
-    d.refuse("no object with coordinates");
+    d.fail_unsupported("no object with coordinates");
   if (operand.parts.size() > 2) d.refuse_feature("samplers that are not the texture's");
   if (operand.offset != 0) d.reject("a handle has no offset");
   auto const parts = parts_of(d, operand.parts[1]);
@@ -113,13 +113,13 @@ std::string with_article(geometry shape)
   return (is_layered(shape) ? "an " : "a ") + std::string(name_of(shape));
 }
 
-struct handle_fault {
+struct handle_error {
   char const* description;
   char const* hint_begin;  ///< before the name of the object's kind
   char const* hint_end;
 };
 
-handle_fault fault_of(unknown_handle handle) noexcept
+handle_error error_of(unknown_handle handle) noexcept
 {
   switch (handle) {
     case unknown_handle::null:
@@ -142,9 +142,9 @@ handle_fault fault_of(unknown_handle handle) noexcept
 [[noreturn]] void fail_unknown_handle(warp const& w, operation const& o, object_kind kind,
                                       std::uint64_t handle, unsigned lane)
 {
-  auto const fault = fault_of(classify_handle(*w.launch().objects, handle));
-  fail_texel(w, hexadecimal(handle) + " is not a " + name_of(kind) + ": " + fault.description, lane,
-             o, fault.hint_begin + name_of(kind) + fault.hint_end);
+  auto const error = error_of(classify_handle(*w.launch().objects, handle));
+  fail_texel(w, hexadecimal(handle) + " is not a " + name_of(kind) + ": " + error.description, lane,
+             o, error.hint_begin + name_of(kind) + error.hint_end);
 }
 
 /// Fails, as the handle's object is a surface where a `kind` texture is needed, or the reverse.
@@ -191,7 +191,7 @@ bool matches_geometry(geometry stated, geometry shape, object_kind kind) noexcep
 void fail_texel(warp const& w, std::string const& reason, unsigned lane, operation const& o,
                 std::string const& hint)
 {
-  w.fail(fault::address, reason, lane, o, hint);
+  w.fail(error_kind::address, reason, lane, o, hint);
 }
 
 bound_image find_image(warp& w, operation const& o, object_kind kind, unsigned lane)

@@ -19,7 +19,8 @@
 
 namespace fatlink::interpreter {
 
-/// Takes the geometry, ".a2d". @throws failure (refused) there is none, or multi-sample textures.
+/// Takes the geometry, ".a2d". @throws code_error (refused) there is none, or multi-sample
+/// textures.
 geometry take_geometry(decoding& d);
 
 /// "a2d".
@@ -88,8 +89,8 @@ struct bound_image {
   [[nodiscard]] interpreter::sampler const& sampler() const noexcept { return object->sampler; }
 };
 
-/// Finds the object of a lane's handle, which is a `kind`. @throws failure (address) there is none,
-/// it is of the other kind, or its memory was released.
+/// Finds the object of a lane's handle, which is a `kind`. @throws code_error (address) there is
+/// none, it is of the other kind, or its memory was released.
 bound_image find_image(warp& w, operation const& o, object_kind kind, unsigned lane);
 
 /// Also requires the geometry that the instruction names. Surfaces of cubes are layers.

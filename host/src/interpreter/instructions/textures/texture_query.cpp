@@ -129,8 +129,9 @@ attribute take_attribute(decoding& d, std::size_t count)
     if (d.take(k_attributes[i])) return static_cast<attribute>(i);
   for (auto const* const name :
        {"channel_data_type", "channel_order", "memory_layout", "force_unnormalized_coords"})
-    if (d.take(name)) d.refuse("PTX does not define ." + std::string(name) + " of an object");
-  d.refuse("no modifier is a known attribute");
+    if (d.take(name))
+      d.fail_unsupported("PTX does not define ." + std::string(name) + " of an object");
+  d.fail_unsupported("no modifier is a known attribute");
 }
 
 /// The level that is queried; k_no_operand if the instruction states none.
@@ -138,7 +139,7 @@ operand_offset take_level(decoding& d, bool has_level)
 {
   d.expect_count(has_level ? 3 : 2, has_level ? 3 : 2);
   if (!has_level) return k_no_operand;
-  if (!d.is_register(d.operand(2)) && d.integer(2) != 0) d.refuse(k_one_level);
+  if (!d.is_register(d.operand(2)) && d.integer(2) != 0) d.fail_unsupported(k_one_level);
   return typed_source(d, d.operand(2), type::u32);
 }
 
@@ -146,14 +147,14 @@ template <bool Surface>
 void decode_query(decoding& d)
 {
   auto const type = d.take_type();
-  if (type != type::b32) d.refuse("not a supported type");
+  if (type != type::b32) d.fail_unsupported("not a supported type");
   auto const has_level = !Surface && d.next_word() == "level" && d.take("level");
   auto const attribute = take_attribute(d, attribute_count(Surface, has_level));
   auto const level = take_level(d, has_level);
   auto const& object = d.operand(1);
   if (object.kind != syntax::operand_kind::address || object.parts.size() != 1 ||
       object.offset != 0)
-    d.refuse("no object");
+    d.fail_unsupported("no object");
   check_kept(d, {d.operand(0)});
   auto const handle = typed_source(d, object.parts[0], type::u64);
   auto const result = d.destination(0, type);

@@ -7,7 +7,7 @@
 
 namespace fatlink::interpreter {
 
-enum class fault {
+enum class error_kind {
   syntax,         ///< text that is not PTX
   refused,        ///< PTX that exceeds a limit of this device
   invalid,        ///< PTX that no device executes: wrong operand types or counts
@@ -36,21 +36,21 @@ inline std::string line_in_ptx(std::string const& source, unsigned line)
 }
 
 /// `what()` is `message` on one line, with only characters that can be printed. `source` and `line`
-/// locate the fault in a PTX module, if it is in one. `location` is the line of the source code,
-/// "wild.cu:7", if the compiler recorded it. `hint` is what to change; empty where the kind of
-/// fault tells it.
-class failure : public std::runtime_error {
+/// locate the error_kind in a PTX module, if it is in one. `location` is the line of the source
+/// code, "wild.cu:7", if the compiler recorded it. `hint` is what to change; empty where the kind
+/// of error_kind tells it.
+class code_error : public std::runtime_error {
  public:
-  failure(fault kind, std::string const& message, std::string source = {}, unsigned line = 0,
-          std::string location = {}, std::string hint = {});
-  [[nodiscard]] fault kind() const noexcept { return kind_; }
+  code_error(error_kind kind, std::string const& message, std::string source = {},
+             unsigned line = 0, std::string location = {}, std::string hint = {});
+  [[nodiscard]] error_kind kind() const noexcept { return kind_; }
   [[nodiscard]] std::string const& source() const noexcept { return source_; }
   [[nodiscard]] unsigned line() const noexcept { return line_; }
   [[nodiscard]] std::string const& location() const noexcept { return location_; }
   [[nodiscard]] std::string const& hint() const noexcept { return hint_; }
 
  private:
-  fault kind_;
+  error_kind kind_;
   std::string source_;
   unsigned line_;
   std::string location_;
