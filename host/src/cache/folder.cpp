@@ -442,9 +442,9 @@ lock::locked_byte::~locked_byte()
 std::optional<lock> lock::try_byte(folder const& cache_folder, long long offset)
 {
   auto file = std::make_unique<detail::descriptor>(open_lock(cache_folder));
-  if (file->get() < 0) cache_folder.fail("opening", k_lock_file);
+  if (file->get() < 0) cache_folder.fail_file("opening", k_lock_file);
   auto const result = try_lock(file->get(), offset);
-  if (result == attempt::refused) cache_folder.fail("locking", k_lock_file);
+  if (result == attempt::refused) cache_folder.fail_file("locking", k_lock_file);
   if (result == attempt::held_by_other) return std::nullopt;
   return lock(std::make_unique<locked_byte>(std::move(file), offset));
 }

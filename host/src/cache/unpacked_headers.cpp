@@ -230,7 +230,7 @@ void remove_unpacked_headers(folder const& cache_folder)
     auto const aside = temporary_file_of(k_folder);
     auto const directory = cache_folder.descriptor();
     if (::renameat(directory, k_folder, directory, aside.c_str()) != 0)
-      cache_folder.fail("renaming", k_folder);
+      cache_folder.fail_file("renaming", k_folder);
   }
   for (auto const& name : cache_folder.names()) {
     if (target_of_temporary_file(name) != k_folder) continue;
