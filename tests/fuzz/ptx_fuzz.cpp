@@ -59,10 +59,10 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     for (auto const& function : parsed.functions)
       if (function.is_entry && function.has_body) try {
           run(program, function);
-        } catch (failure const&) {
+        } catch (code_error const&) {
         }
   } catch (fatlink::ptx::syntax_error const&) {
-  } catch (failure const&) {
+  } catch (code_error const&) {
   }
   return 0;
 }

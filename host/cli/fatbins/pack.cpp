@@ -45,7 +45,7 @@ struct readable_entry {
   fatbin const* module;
   fatbin_entry const* entry;
 
-  [[nodiscard]] preflight_input preflight_input_of() const
+  [[nodiscard]] preflight_input as_preflight_input() const
   {
     return {.file = module,
             .interface = module->interface(*entry),

@@ -24,7 +24,7 @@ constexpr char const* k_without_gpu =
 }
 
 template <typename Function>
-void bind(shared_library const& library, char const* name, Function& function)
+void bind_call(shared_library const& library, char const* name, Function& function)
 {
   function = reinterpret_cast<Function>(library.find({name}));
   if (function == nullptr) fail_open(detail::format("{} exports no {}", library.path(), name));
@@ -34,81 +34,81 @@ void bind(shared_library const& library, char const* name, Function& function)
 
 void bind_device(shared_library const& library, driver& api)
 {
-  bind(library, "cuInit", api.init);
-  bind(library, "cuDriverGetVersion", api.driver_get_version);
-  bind(library, "cuGetErrorName", api.get_error_name);
-  bind(library, "cuGetErrorString", api.get_error_string);
-  bind(library, "cuDeviceGetCount", api.device_get_count);
-  bind(library, "cuDeviceGet", api.device_get);
-  bind(library, "cuDeviceGetName", api.device_get_name);
-  bind(library, "cuDeviceGetAttribute", api.device_get_attribute);
-  bind(library, "cuDeviceTotalMem_v2", api.device_total_mem);
-  bind(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
-  bind(library, "cuCtxGetCurrent", api.context_get_current);
-  bind(library, "cuCtxSetCurrent", api.context_set_current);
+  bind_call(library, "cuInit", api.init);
+  bind_call(library, "cuDriverGetVersion", api.driver_get_version);
+  bind_call(library, "cuGetErrorName", api.get_error_name);
+  bind_call(library, "cuGetErrorString", api.get_error_string);
+  bind_call(library, "cuDeviceGetCount", api.device_get_count);
+  bind_call(library, "cuDeviceGet", api.device_get);
+  bind_call(library, "cuDeviceGetName", api.device_get_name);
+  bind_call(library, "cuDeviceGetAttribute", api.device_get_attribute);
+  bind_call(library, "cuDeviceTotalMem_v2", api.device_total_mem);
+  bind_call(library, "cuDevicePrimaryCtxRetain", api.primary_context_retain);
+  bind_call(library, "cuCtxGetCurrent", api.context_get_current);
+  bind_call(library, "cuCtxSetCurrent", api.context_set_current);
 }
 
 void bind_memory(shared_library const& library, driver& api)
 {
-  bind(library, "cuPointerGetAttributes", api.pointer_get_attributes);
-  bind(library, "cuMemAlloc_v2", api.mem_alloc);
-  bind(library, "cuMemFree_v2", api.mem_free);
-  bind(library, "cuMemAllocFromPoolAsync", api.mem_alloc_from_pool);
-  bind(library, "cuMemFreeAsync", api.mem_free_async);
-  bind(library, "cuMemPoolCreate", api.pool_create);
-  bind(library, "cuMemPoolGetAttribute", api.pool_get_attribute);
-  bind(library, "cuMemPoolSetAttribute", api.pool_set_attribute);
-  bind(library, "cuMemPoolTrimTo", api.pool_trim);
-  bind(library, "cuMemcpyHtoD_v2", api.copy_in);
-  bind(library, "cuMemcpyHtoDAsync_v2", api.copy_in_async);
-  bind(library, "cuMemcpyDtoH_v2", api.copy_out);
-  bind(library, "cuMemcpyDtoHAsync_v2", api.copy_out_async);
-  bind(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
-  bind(library, "cuMemsetD8Async", api.memset_bytes);
+  bind_call(library, "cuPointerGetAttributes", api.pointer_get_attributes);
+  bind_call(library, "cuMemAlloc_v2", api.mem_alloc);
+  bind_call(library, "cuMemFree_v2", api.mem_free);
+  bind_call(library, "cuMemAllocFromPoolAsync", api.mem_alloc_from_pool);
+  bind_call(library, "cuMemFreeAsync", api.mem_free_async);
+  bind_call(library, "cuMemPoolCreate", api.pool_create);
+  bind_call(library, "cuMemPoolGetAttribute", api.pool_get_attribute);
+  bind_call(library, "cuMemPoolSetAttribute", api.pool_set_attribute);
+  bind_call(library, "cuMemPoolTrimTo", api.pool_trim);
+  bind_call(library, "cuMemcpyHtoD_v2", api.copy_in);
+  bind_call(library, "cuMemcpyHtoDAsync_v2", api.copy_in_async);
+  bind_call(library, "cuMemcpyDtoH_v2", api.copy_out);
+  bind_call(library, "cuMemcpyDtoHAsync_v2", api.copy_out_async);
+  bind_call(library, "cuMemcpyDtoDAsync_v2", api.copy_on_device);
+  bind_call(library, "cuMemsetD8Async", api.memset_bytes);
 }
 
 void bind_textures(shared_library const& library, driver& api)
 {
-  bind(library, "cuArray3DCreate_v2", api.array_create);
-  bind(library, "cuArray3DGetDescriptor_v2", api.array_descriptor);
-  bind(library, "cuArrayDestroy", api.array_destroy);
-  bind(library, "cuMemcpy3D_v2", api.copy_array);
-  bind(library, "cuTexObjectCreate", api.texture_create);
-  bind(library, "cuTexObjectDestroy", api.texture_destroy);
-  bind(library, "cuSurfObjectCreate", api.surface_create);
-  bind(library, "cuSurfObjectDestroy", api.surface_destroy);
+  bind_call(library, "cuArray3DCreate_v2", api.array_create);
+  bind_call(library, "cuArray3DGetDescriptor_v2", api.array_descriptor);
+  bind_call(library, "cuArrayDestroy", api.array_destroy);
+  bind_call(library, "cuMemcpy3D_v2", api.copy_array);
+  bind_call(library, "cuTexObjectCreate", api.texture_create);
+  bind_call(library, "cuTexObjectDestroy", api.texture_destroy);
+  bind_call(library, "cuSurfObjectCreate", api.surface_create);
+  bind_call(library, "cuSurfObjectDestroy", api.surface_destroy);
 }
 
 void bind_kernels(shared_library const& library, driver& api)
 {
-  bind(library, "cuModuleLoadDataEx", api.module_load);
-  bind(library, "cuModuleUnload", api.module_unload);
-  bind(library, "cuModuleGetFunction", api.module_get_function);
-  bind(library, "cuModuleGetGlobal_v2", api.module_get_global);
-  bind(library, "cuFuncGetParamInfo", api.func_get_param_info);
-  bind(library, "cuFuncLoad", api.func_load);
-  bind(library, "cuFuncGetAttribute", api.func_get_attribute);
-  bind(library, "cuFuncSetAttribute", api.func_set_attribute);
-  bind(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy_active_blocks);
-  bind(library, "cuOccupancyMaxPotentialBlockSize", api.occupancy_block_size);
-  bind(library, "cuLaunchKernel", api.launch_kernel);
-  bind(library, "cuLaunchKernelEx", api.launch_kernel_with);
+  bind_call(library, "cuModuleLoadDataEx", api.module_load);
+  bind_call(library, "cuModuleUnload", api.module_unload);
+  bind_call(library, "cuModuleGetFunction", api.module_get_function);
+  bind_call(library, "cuModuleGetGlobal_v2", api.module_get_global);
+  bind_call(library, "cuFuncGetParamInfo", api.func_get_param_info);
+  bind_call(library, "cuFuncLoad", api.func_load);
+  bind_call(library, "cuFuncGetAttribute", api.func_get_attribute);
+  bind_call(library, "cuFuncSetAttribute", api.func_set_attribute);
+  bind_call(library, "cuOccupancyMaxActiveBlocksPerMultiprocessor", api.occupancy_active_blocks);
+  bind_call(library, "cuOccupancyMaxPotentialBlockSize", api.occupancy_block_size);
+  bind_call(library, "cuLaunchKernel", api.launch_kernel);
+  bind_call(library, "cuLaunchKernelEx", api.launch_kernel_with);
 }
 
 void bind_streams(shared_library const& library, driver& api)
 {
-  bind(library, "cuStreamCreate", api.stream_create);
-  bind(library, "cuStreamDestroy_v2", api.stream_destroy);
-  bind(library, "cuStreamSynchronize", api.stream_synchronize);
-  bind(library, "cuStreamGetId", api.stream_get_id);
-  bind(library, "cuStreamIsCapturing", api.stream_is_capturing);
-  bind(library, "cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
-  bind(library, "cuEventCreate", api.event_create);
-  bind(library, "cuEventDestroy_v2", api.event_destroy);
-  bind(library, "cuEventRecord", api.event_record);
-  bind(library, "cuEventQuery", api.event_query);
-  bind(library, "cuEventSynchronize", api.event_synchronize);
-  bind(library, "cuEventElapsedTime", api.event_elapsed_time);
+  bind_call(library, "cuStreamCreate", api.stream_create);
+  bind_call(library, "cuStreamDestroy_v2", api.stream_destroy);
+  bind_call(library, "cuStreamSynchronize", api.stream_synchronize);
+  bind_call(library, "cuStreamGetId", api.stream_get_id);
+  bind_call(library, "cuStreamIsCapturing", api.stream_is_capturing);
+  bind_call(library, "cuThreadExchangeStreamCaptureMode", api.exchange_capture_mode);
+  bind_call(library, "cuEventCreate", api.event_create);
+  bind_call(library, "cuEventDestroy_v2", api.event_destroy);
+  bind_call(library, "cuEventRecord", api.event_record);
+  bind_call(library, "cuEventQuery", api.event_query);
+  bind_call(library, "cuEventSynchronize", api.event_synchronize);
+  bind_call(library, "cuEventElapsedTime", api.event_elapsed_time);
 }
 
 driver bind_all(shared_library const& library)
