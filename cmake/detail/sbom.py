@@ -57,9 +57,9 @@ def spdx_id(text):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="sbom.py", description="Writes an SPDX 2.3 document of a package.", allow_abbrev=False)
+    parser = argparse.ArgumentParser(description="Writes an SPDX 2.3 document of a package.", allow_abbrev=False)
     parser.add_argument("document", help="the file to write; if it is under ROOT, it leaves itself out")
-    parser.add_argument("--root", required=True, help="the staged package; its files are listed as ./usr/bin/fatlink, but for links")
+    parser.add_argument("--root", required=True, help="the staged package; files, but no links, are listed as ./usr/bin/fatlink")
     parser.add_argument("--name", required=True, type=without_control_characters)
     parser.add_argument("--version", required=True, type=without_control_characters)
     parser.add_argument("--summary", required=True, type=without_control_characters)
@@ -81,13 +81,11 @@ def arguments():
 
 # ---- files
 
-def file_type(path, name):
+def file_type(name, content):
     for pattern, kind in FILE_TYPES:
         if re.search(pattern, name):
             return kind
-    with open(path, "rb") as file:
-        start = file.read(4)
-    return "BINARY" if start == b"\x7fELF" else "SOURCE" if start.startswith(b"#!") else "OTHER"
+    return "BINARY" if content.startswith(b"\x7fELF") else "SOURCE" if content.startswith(b"#!") else "OTHER"
 
 
 def license_rules(given):
@@ -118,13 +116,12 @@ def describe_files(given):
     """The elements of the files."""
     rules, elements = license_rules(given), []
     for number, name in enumerate(files_below(given.root, given.document), 1):
-        path = os.path.join(given.root, name)
-        content = pathlib.Path(path).read_bytes()
+        content = pathlib.Path(given.root, name).read_bytes()
         elements.append({
             "fileName": f"./{without_control_characters(name)}", "SPDXID": f"SPDXRef-File-{number}",
             "checksums": [{"algorithm": "SHA1", "checksumValue": hashlib.sha1(content).hexdigest()},
                           {"algorithm": "SHA256", "checksumValue": hashlib.sha256(content).hexdigest()}],
-            "fileTypes": [file_type(path, name)],
+            "fileTypes": [file_type(name, content)],
             "licenseConcluded": ([given.license] + [license for pattern, license in rules if re.search(pattern, name)])[-1],
             "copyrightText": "NOASSERTION"})
     if not elements:
@@ -296,8 +293,8 @@ def main():
         sys.exit(f"{given.root}: no such folder")
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not re.fullmatch("[0-9]+", epoch):
-        sys.exit("set SOURCE_DATE_EPOCH to the time of the release, in seconds since 1970. The document states its time and must be "
-             "reproducible")
+        sys.exit("set SOURCE_DATE_EPOCH to the time of the release, in seconds since 1970. The document states its time and "
+                 "must be reproducible")
     text = document(given, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(epoch))))
     pathlib.Path(given.document).write_bytes(text.encode(errors="surrogateescape"))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The packages' SPDX documents: their writer by itself, in a package of a small project, and with the parts of fatlink's own packages."""
+"""The packages' SPDX documents: their writer by itself, in a package of a small project, and with the parts of fatlink's own
+packages."""
 import functools
 import hashlib
 import json
@@ -162,7 +163,8 @@ class Documents(Sbom):
         """They change only with the contents: namespaces of documents must stay the same from release to release."""
         self.write(*DEPENDS, "--license-of=a[.]fatbin$=MIT", summary='say "hi" \\ back\tü\nline')
         self.assertIn(b'"created": "2023-11-14T22:13:20Z"', self.document.read_bytes())
-        self.assertEqual(hashlib.sha256(self.document.read_bytes()).hexdigest(), "9043d78f37513c5380a0e200dcd77bc1a1daa2df7789ab8e8a2b46e7a85c6d35")
+        self.assertEqual(hashlib.sha256(self.document.read_bytes()).hexdigest(),
+                         "9043d78f37513c5380a0e200dcd77bc1a1daa2df7789ab8e8a2b46e7a85c6d35")
 
     def test_other_contents_have_another_namespace(self):
         first = self.write()["documentNamespace"]

@@ -35,7 +35,7 @@ class UnpackedHeaders : public fixtures::cache_test {
   {
     try {
       (void)headers.make_folder();
-    } catch (fault const& failure) {
+    } catch (folder_error const& failure) {
       return failure.message;
     }
     return {};
