@@ -86,12 +86,13 @@ TEST(DeviceMemory, IsDescribedByTheAllocationsOnBothSides)
   auto const second = device_memory.allocate(1024, "table");
   auto const& regions = *device_memory.snapshot();
   auto const gap = second.base - first.base - 256;
-  EXPECT_EQ(describe(regions, first.base + 256),
+  EXPECT_EQ(address_text(regions, first.base + 256),
             "0 bytes past the end of an allocation of 256 bytes, " + std::to_string(gap) +
                 " bytes before table (1024 bytes)");
-  EXPECT_EQ(describe(regions, second.base + 1028), "4 bytes past the end of table (1024 bytes)");
+  EXPECT_EQ(address_text(regions, second.base + 1028),
+            "4 bytes past the end of table (1024 bytes)");
   device_memory.release(first.base);
-  EXPECT_EQ(describe(*device_memory.snapshot(), first.base),
+  EXPECT_EQ(address_text(*device_memory.snapshot(), first.base),
             std::to_string(second.base - first.base) + " bytes before table (1024 bytes)");
 }
 

@@ -15,7 +15,7 @@ namespace {
 constexpr char const* k_name = "a\n\x1b[2J\xff.ptx";
 
 struct faulty {
-  fault kind;
+  error_kind kind;
   std::string text;
   launch_options options = {.block = {64, 1, 1}, .budget = 10'000};
 };

@@ -70,8 +70,9 @@ class Ptx : public testing::Test {
     return run({{"a.ptx", kernel_of(body)}}, threads);
   }
 
-  void expect_failure(fault kind, std::string const& message, std::vector<source> const& sources,
-                      std::uint64_t budget = 100'000, std::uint32_t threads = 4)
+  void expect_failure(error_kind kind, std::string const& message,
+                      std::vector<source> const& sources, std::uint64_t budget = 100'000,
+                      std::uint32_t threads = 4)
   {
     try {
       run(sources, threads, budget);
@@ -82,7 +83,7 @@ class Ptx : public testing::Test {
     }
   }
 
-  void expect_failure(fault kind, std::string const& message, std::string const& body)
+  void expect_failure(error_kind kind, std::string const& message, std::string const& body)
   {
     expect_failure(kind, message, {{"a.ptx", kernel_of(body)}});
   }

@@ -26,7 +26,7 @@ class Launches : public testing::Test {
     launch(program, program.find("k"), {.block = block, .shared_bytes = shared}, {});
   }
 
-  void expect_failure(fault kind, std::string const& message, std::string const& text,
+  void expect_failure(error_kind kind, std::string const& message, std::string const& text,
                       dimensions const& block = {}, std::uint32_t shared = 0)
   {
     try {
