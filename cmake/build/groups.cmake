@@ -24,8 +24,7 @@ option(FATLINK_COMPILE_IN_GROUPS "Compile sources in groups instead of one by on
 # Groups of the interpreter and of the program. Each has a pattern of paths relative to host/. The other folders of host/src
 # are a group each (layers.cmake).
 set(FATLINK_PROGRAM_GROUPS tools verbs run)
-set(_group_machine "src/interpreter/[^/]+$")
-set(_group_decode "src/interpreter/decode/")
+set(_group_machine "src/interpreter/([^/]+$|decode/)")
 set(_group_execution "src/interpreter/execution/")
 set(_group_memory "src/interpreter/instructions/memory/")
 set(_group_floats "src/interpreter/instructions/arithmetic/(approximate|float|half)[.]cpp")
