@@ -112,7 +112,7 @@ class document_builder {
 
   static std::string dotted(std::string const& path, std::string const& key)
   {
-    return format("{}{}", path.empty() ? "" : ".", printable_line(key));
+    return detail::format("{}{}", path.empty() ? "" : ".", printable_line(key));
   }
 
   json_value& whole_;
