@@ -36,9 +36,9 @@ inline std::string line_in_ptx(std::string const& source, unsigned line)
 }
 
 /// `what()` is `message` on one line, with only characters that can be printed. `source` and `line`
-/// locate the error_kind in a PTX module, if it is in one. `location` is the line of the source
-/// code, "wild.cu:7", if the compiler recorded it. `hint` is what to change; empty where the kind
-/// of error_kind tells it.
+/// locate the error in a PTX module, if it is in one. `location` is the line of the source code,
+/// "wild.cu:7", if the compiler recorded it. `hint` is what to change; empty where the kind of the
+/// error tells it.
 class code_error : public std::runtime_error {
  public:
   code_error(error_kind kind, std::string const& message, std::string source = {},
