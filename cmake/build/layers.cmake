@@ -79,7 +79,7 @@ endfunction()
 # The sources of <folder>, and the groups of them, which fuzz targets are compiled from, too.
 function(_fatlink_layer_sources folder groups sources_out groups_out)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/host/src/${folder}/*.[ch]pp")
-  list(FILTER files EXCLUDE REGEX "landing_pads?[.]cpp$")  # of binaries that are linked: hardening.cmake
+  list(FILTER files EXCLUDE REGEX "landing_pads?[.]cpp$")  # of binaries that are linked: compiler.cmake
   set(sources ${files})
   list(FILTER sources INCLUDE REGEX "[.]cpp$")
   set(${sources_out} ${sources} PARENT_SCOPE)

@@ -20,7 +20,6 @@
 #include "fatlink/target.hpp"
 #include "installed.hpp"
 #include "options.hpp"
-#include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {

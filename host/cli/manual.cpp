@@ -18,7 +18,6 @@
 #include <utility>
 
 #include "options.hpp"
-#include "verbs.hpp"
 
 namespace fatlink::cli {
 namespace {

@@ -8,7 +8,6 @@
 #include <functional>
 #include <memory>
 
-#include "bench/bench.hpp"
 #include "code_report.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"

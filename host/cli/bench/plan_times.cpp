@@ -12,7 +12,6 @@
 #include <memory>
 #include <utility>
 
-#include "bench/bench.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/prepare.hpp"

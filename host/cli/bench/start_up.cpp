@@ -17,7 +17,6 @@
 #include <map>
 #include <string_view>
 
-#include "bench/bench.hpp"
 #include "error_report.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"

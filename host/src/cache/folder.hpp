@@ -44,8 +44,7 @@ class folder {
 
   /// Opens a folder; empty if there is none.
   /// @throws folder_error it is a symbolic link or not a folder, it belongs to another user, others
-  /// may
-  ///   write to it, or the system refuses.
+  ///   may write to it, or the system refuses.
   static std::optional<folder> open(std::filesystem::path const& path, kind folder_kind);
   /// Opens a folder; creates it and the folders above it if they are missing.
   /// @throws folder_error as open(), or a folder cannot be created.

@@ -15,12 +15,12 @@ namespace {
 
 // The format of the ledger. Little-endian, without padding, always 1,124 bytes.
 //
-// <ledger>     ::= <magic> <version> <counted> <numbers> <last error> <check>
+// <ledger>     ::= <magic> <version> <counted> <numbers> <last fault> <check>
 // <magic>      ::= "FLNKLEDG"
 // <version>    ::= u32; 1: the first
 // <counted>    ::= u32; 1: <bytes> is known
 // <numbers>    ::= 6 x u64: bytes, hits, misses, stored, evicted, faults
-// <last error> ::= u32 1024, then 1,024 bytes: text, padded with NUL
+// <last fault> ::= u32 1024, then 1,024 bytes: text, padded with NUL
 // <check>      ::= 32 bytes: SHA-256 of everything before it
 constexpr char const* k_file = "ledger";
 constexpr std::string_view k_ledger_magic = "FLNKLEDG";

@@ -44,11 +44,11 @@ class unpacked_headers {
   std::filesystem::path path_;
 };
 
-/// Reads the headers of every NVRTC whole: each NVRTC's are one entry, sound or damaged. @throws
-/// folder_error
+/// Reads the headers of every NVRTC whole: each NVRTC's are one entry, sound or damaged.
+/// @throws folder_error
 cache_verification verify_unpacked_headers(folder const& cache_folder);
-/// Removes the headers that verify_unpacked_headers() finds damaged, for how many NVRTCs. @throws
-/// folder_error
+/// Removes the headers that verify_unpacked_headers() finds damaged, for how many NVRTCs.
+/// @throws folder_error
 std::uint64_t remove_damaged_headers(folder const& cache_folder);
 /// Removes the headers of every NVRTC. A process that reads them meanwhile may not find one.
 /// @throws folder_error

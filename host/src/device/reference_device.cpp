@@ -33,9 +33,9 @@
 namespace fatlink::detail {
 namespace {
 
-// Failures of the interpreter as errors of fatlink.
+// Errors of device code (interpreter::code_error) as errors of fatlink.
 
-/// The code of the error that reports a fault.
+/// The code of the error that reports an error of this kind.
 error_code code_of(interpreter::error_kind kind) noexcept
 {
   switch (kind) {

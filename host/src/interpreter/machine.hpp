@@ -77,8 +77,7 @@ class program {
 
   /// Decodes the kernel `name` and all functions that it may call.
   /// @throws code_error (no_kernel; refused, naming the instruction and its line; invalid, more
-  /// static
-  ///   shared memory than any device has).
+  ///   static shared memory than any device has).
   kernel const& find(std::string const& name);
   /// The .global or .const variable `name` that is visible to other modules; nothing where there is
   /// none.

@@ -2,12 +2,10 @@
 // Additional links that only check inputs, in which nvJitLink shows what LTO-IR does not. Measured
 // with nvJitLink 13.0 to 13.5.
 //   1. Without optimization, to PTX: lists the functions that the kernels of LTO-IR call or take
-//   the
-//      address of, defined or not. Lists nothing for an input without kernels, and no
+//      the address of, defined or not. Lists nothing for an input without kernels, and no
 //      __forceinline__ functions.
 //   2. With a witness: PTX that defines and calls functions with stated types; nvJitLink reports
-//   what
-//      differs from the input. See check_opaque_inputs.hpp.
+//      what differs from the input. See check_opaque_inputs.hpp.
 // Threads: no shared state.
 #pragma once
 

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "preflight/rules.hpp"
 #include "ptx/lexer.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/syntax.hpp"
