@@ -24,10 +24,10 @@
 #include "installed.hpp"
 #include "link_helper/link_helper.hpp"
 #include "preflight/rules.hpp"
+#include "toolkit/nvrtc.hpp"
+#include "toolkit/nvvm.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/files/read_file.hpp"
-#include "vendor/nvrtc.hpp"
-#include "vendor/nvvm.hpp"
-#include "vendor/vendor_library.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {

@@ -8,8 +8,8 @@
 // --headers: where nvrtc unpacks the headers that it brings, before it is confined. --memory:
 // limits the address space, see helper_settings. --allow-unconfined: also works where the kernel
 // refuses seccomp. FILE: the tool's shared library; without it, and where it cannot be opened, the
-// first of its search (vendor/vendor_library.hpp). --no-search: FILE or none. Descriptors: 0 and 1
-// one socket to the host; 3, if a pipe, receives the reason of the end.
+// first of its search (toolkit/toolkit_library.hpp). --no-search: FILE or none. Descriptors: 0 and
+// 1 one socket to the host; 3, if a pipe, receives the reason of the end.
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/types.h>

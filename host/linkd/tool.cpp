@@ -14,9 +14,9 @@
 #include "fatlink/error.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "file_calls.hpp"
+#include "toolkit/nvrtc.hpp"
+#include "toolkit/nvvm.hpp"
 #include "util/process/stopwatch.hpp"
-#include "vendor/nvrtc.hpp"
-#include "vendor/nvvm.hpp"
 
 namespace fatlink {
 namespace {

@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 operator_sources
 ----------------
-``add_operator``, the rows of operators.cmake: writes source and sidecar of an operator on numbers, and adds its fatbin.
+``add_operator``, the rows of number_operators.cmake: writes source and sidecar of an operator on numbers, and adds its fatbin.
 Unknown types, hooks and arguments stop configuration; the build checks the rest, as for every transform.
 #]=======================================================================]
 include_guard(GLOBAL)
@@ -17,7 +17,7 @@ set(operator_type_bfloat16 __nv_bfloat16)
 set(operator_type_float32 float)
 set(operator_type_float64 double)
 
-# A hook: its keyword in operators.cmake, its name, its parameters in code and reference, the type of its result where the
+# A hook: its keyword in number_operators.cmake, its name, its parameters in code and reference, the type of its result where the
 # fatbin does not record it, and the template of its definition. @TYPE@ is the operator's type in CUDA and @OTHER@ that of the
 # hook's other array; @type@ and @other@ are the same in sidecars.
 set(operator_hooks "")
@@ -153,7 +153,7 @@ function(_write_operator stem)
   list(JOIN hooks ",\n  " hooks)
   file(CONFIGURE OUTPUT "${stem}.cu" @ONLY CONTENT
 [[// SPDX-License-Identifier: Apache-2.0
-// @name@: @summary@. Written by CMake from its row in kernels/transforms/operators.cmake.
+// @name@: @summary@. Written by CMake from its row in kernels/transforms/number_operators.cmake.
 #include <cstdint>
 
 @headers@#include <fatlink/typed_hooks.cuh>

@@ -7,7 +7,7 @@
 
 #include "fatlink/preflight.hpp"
 #include "interpreter/machine.hpp"
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 using namespace fatlink;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC's files, as wheels install them.
-#include "vendor/nvrtc.hpp"
+#include "toolkit/nvrtc.hpp"
 
 #include <gmock/gmock.h>
 

@@ -10,8 +10,8 @@
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
 #include "nvvm_suite.hpp"
-#include "vendor/nvrtc.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/nvrtc.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 using namespace fatlink;
 using testing::HasSubstr;

@@ -5,8 +5,8 @@
 #include "fatlink/compiler.hpp"
 #include "fixtures.hpp"
 #include "nvvm_suite.hpp"
-#include "vendor/nvvm.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/nvvm.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 using namespace fatlink;
 using testing::AllOf;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "fatlink/error.hpp"
-#include "input/read_modules.hpp"
+#include "input/archive.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

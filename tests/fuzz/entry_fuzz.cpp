@@ -5,8 +5,8 @@
 #include <cstdlib>
 
 #include "cache/entry.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/bytes/sha256.hpp"
-#include "vendor/vendor_library.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "verification/npy.hpp"
+#include "util/files/npy.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {

@@ -7,7 +7,7 @@
 #include "fatlink/linker.hpp"
 #include "instruction_forms.hpp"
 #include "needs_nvjitlink.hpp"
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 namespace fatlink {
 namespace {

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <string>
 
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 using namespace fatlink;
 

@@ -12,7 +12,7 @@
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
 #include "shipped_links.hpp"
-#include "vendor/nvrtc.hpp"
+#include "toolkit/nvrtc.hpp"
 
 using namespace fatlink;
 using fixtures::lto;

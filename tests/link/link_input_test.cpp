@@ -7,10 +7,10 @@
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "linker/run_nvjitlink.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "needs_nvjitlink.hpp"
-#include "vendor/link_in_process.hpp"
-#include "vendor/nvjitlink.hpp"
+#include "toolkit/link_in_process.hpp"
+#include "toolkit/nvjitlink.hpp"
 
 using namespace fatlink;
 using testing::HasSubstr;

@@ -13,7 +13,7 @@
 #include "fixtures.hpp"
 #include "linker/image_functions.hpp"
 #include "needs_nvjitlink.hpp"
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 using namespace fatlink;
 using fixtures::library_and_transform;

@@ -49,7 +49,7 @@ class Packages(unittest.TestCase):
         text, count = re.subn(r"set\((\w+_operators) ([\w/]+)[^)]*\)", r"set(\1 \2)", lists.read_text())
         assert count >= 7, count
         lists.write_text(text)
-        table = lists.with_name("operators.cmake")
+        table = lists.with_name("number_operators.cmake")
         head, *rows = re.split(r"(?m)^(?=add_operator\()", table.read_text())
         first = {row.split()[1]: row for row in reversed(rows)}
         assert 10 <= len(first) < len(rows), first

@@ -28,7 +28,7 @@ class Project(unittest.TestCase):
         project = self.stated["project"]
         self.assertEqual(project["dependencies"], ["nvidia-nvjitlink>=13,<14"])
         self.assertEqual(project["optional-dependencies"]["nvrtc"], ["nvidia-cuda-nvrtc>=13,<14"])
-        self.assertIn("libnvJitLink.so.13", (SOURCE / "host/src/vendor/nvjitlink.cpp").read_text())
+        self.assertIn("libnvJitLink.so.13", (SOURCE / "host/src/toolkit/nvjitlink.cpp").read_text())
 
     def test_the_entry_point_exists(self):
         module, function = self.stated["project"]["scripts"]["fatlink"].split(":")

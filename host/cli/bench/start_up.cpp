@@ -22,9 +22,9 @@
 #include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "terminal/interrupts.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
-#include "vendor/vendor_library.hpp"
 
 extern char** environ;
 

@@ -8,7 +8,6 @@
 #include <span>
 
 #include "fatbin/sidecar.hpp"
-#include "input/find_sidecar.hpp"
 #include "options.hpp"
 #include "terminal/streams.hpp"
 #include "util/bytes/sha256.hpp"

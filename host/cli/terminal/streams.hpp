@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "util/files/npy.hpp"
 #include "util/files/output_file.hpp"
-#include "verification/npy.hpp"
 
 namespace fatlink::cli {
 

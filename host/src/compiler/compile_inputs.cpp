@@ -9,9 +9,9 @@
 #include "compiler/check_hooks.hpp"
 #include "compiler/compiler_state.hpp"
 #include "fatlink/error.hpp"
+#include "toolkit/nvvm.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -13,7 +13,7 @@
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/header_files.hpp"
 #include "fatlink/compiler.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

@@ -12,8 +12,8 @@
 
 #include "compiler/installed_contract.hpp"
 #include "fatlink/error.hpp"
+#include "toolkit/program.hpp"
 #include "util/text/format.hpp"
-#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/compiler.hpp"
 #include "link_helper/link_helper.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

@@ -15,7 +15,7 @@
 #include "compiler/header_files.hpp"
 #include "compiler/installed_contract.hpp"
 #include "fatlink/compiler.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

@@ -19,10 +19,10 @@
 #include "compiler/llvm_ir.hpp"
 #include "compiler/make_fatbin.hpp"
 #include "fatlink/cache.hpp"
+#include "toolkit/nvrtc.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvrtc.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "compiler/compile_messages.hpp"
 #include "link_helper/find_link_helper.hpp"
+#include "toolkit/nvrtc.hpp"
+#include "toolkit/nvvm.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/process/stopwatch.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvrtc.hpp"
-#include "vendor/nvvm.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 

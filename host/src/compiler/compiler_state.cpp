@@ -8,10 +8,10 @@
 #include <ctime>
 
 #include "base/wording.hpp"
+#include "toolkit/nvrtc.hpp"
+#include "toolkit/nvvm.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvrtc.hpp"
-#include "vendor/nvvm.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -71,7 +71,7 @@ bool is_settled(struct ::stat const& status)
   return status.st_ctim.tv_sec + k_settled_s < now && status.st_mtim.tv_sec + k_settled_s < now;
 }
 
-cache_key identity_key(struct ::stat const& status, vendor_library const& library)
+cache_key identity_key(struct ::stat const& status, toolkit_library const& library)
 {
   cache_key key;
   key.add("identity", k_identity_format);
@@ -82,7 +82,7 @@ cache_key identity_key(struct ::stat const& status, vendor_library const& librar
 }
 
 std::optional<std::string> find_identity(link_cache& cache, std::string const& path,
-                                         vendor_library const& library)
+                                         toolkit_library const& library)
 {
   struct ::stat status = {};
   if (::access(path.c_str(), R_OK) != 0 || ::stat(path.c_str(), &status) != 0) return std::nullopt;
@@ -105,7 +105,7 @@ std::optional<std::string> find_identity(link_cache& cache, std::string const& p
 identity_reader remembering_reader(std::shared_ptr<link_cache> const& cache)
 {
   if (!cache) return library_identity;
-  return [cache](std::string const& path, vendor_library const& library) {
+  return [cache](std::string const& path, toolkit_library const& library) {
     return find_identity(*cache, path, library);
   };
 }

@@ -12,8 +12,8 @@
 #include "fatlink/compiler.hpp"
 #include "fatlink/library_file.hpp"
 #include "link_helper/helper_pool.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/process/fork_guard.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 

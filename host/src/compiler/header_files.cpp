@@ -10,11 +10,11 @@
 
 #include "compiler/compiler_state.hpp"
 #include "fatlink/source.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 namespace {

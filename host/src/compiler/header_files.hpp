@@ -142,7 +142,7 @@ class header_files {
 /// Where CUDA's own headers are, for #include <cuda_fp16.h> and <cub/cub.cuh>. The order:
 ///   1. of the toolkit or wheel that NVRTC belongs to
 ///   2. those that NVRTC brings, from 13.3 on, unpacked in the cache's folder
-///   3. without 1. and 2.: of another toolkit or wheel (vendor/vendor_library.hpp)
+///   3. without 1. and 2.: of another toolkit or wheel (toolkit/toolkit_library.hpp)
 /// Threads: no shared state.
 class cuda_headers {
  public:

@@ -14,7 +14,7 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/compiler.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

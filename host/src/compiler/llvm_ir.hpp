@@ -13,7 +13,7 @@
 #include "compiler/compile_messages.hpp"
 #include "compiler/hook_types.hpp"
 #include "fatlink/target.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

@@ -10,9 +10,9 @@
 #include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "input/bare_entries.hpp"
+#include "toolkit/nvvm.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvvm.hpp"
 
 namespace fatlink::detail {
 namespace {

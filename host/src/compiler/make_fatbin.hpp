@@ -13,7 +13,7 @@
 #include "compiler/installed_contract.hpp"
 #include "fatlink/cache.hpp"
 #include "fatlink/compiler.hpp"
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

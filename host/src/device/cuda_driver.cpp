@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cuda_driver.hpp"
 
+#include "toolkit/toolkit_library.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink::detail {
 namespace {

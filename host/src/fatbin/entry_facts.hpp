@@ -9,7 +9,6 @@
 
 #include "cubin/cubin.hpp"
 #include "fatbin/sidecar.hpp"
-#include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/ptx_interface.hpp"
 

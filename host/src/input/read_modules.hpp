@@ -6,8 +6,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,15 +32,6 @@ std::vector<bytes_view> split_containers(bytes_view fatbin);
 ///   archive inside an archive, or a member that is named as an object and is none.
 std::vector<module_bytes> read_modules(bytes_view bytes, input_form form, std::string const& name);
 
-/// The form that `bytes` begin like, whatever the file is called; nullopt for everything else. The
-/// file may be damaged: its reader finds out.
-std::optional<input_form> recognize(bytes_view bytes);
-
-/// As above. `name` is the file's, for messages.
-/// @throws format_error (stage input) empty-input; unknown-form: names what the file is, the eight
-///   forms, and what to do.
-input_form require_form(bytes_view bytes, std::string_view name);
-
 /// The name of a module: "x.ptx"; "r.o[2]", the second translation unit of an object; "lib.a(b.o)",
 /// a member of an archive; "lib.a(b.o#2)", the second member of that name.
 struct module_name {
@@ -56,25 +45,5 @@ module_name parse_module_name(std::string_view name) noexcept;
 
 /// The name of a member of the archive `file`, the `count`-th of that name, from 1.
 std::string name_member(std::string_view file, std::string_view member, std::size_t count);
-
-// Archives, as `ar`, `llvm-ar` and `nvcc -lib` write them, in the GNU (System V) and the BSD
-// variant. Units: bytes. Byte table: docs/input_forms.md.
-//
-//   <archive> ::= "!<arch>\n" { <header> <data> [ "\n" ] }   each header is at an even offset
-//   <header>  ::= name[16] date[12] uid[6] gid[6] mode[8] size[10] "`\n"   padded with spaces
-//
-// Source: GNU binutils and LLVM sources; pinned by tests/unit/input/archives_test.cpp.
-
-struct archive_member {
-  std::string name = {};     ///< safe to print; several members may have one name
-  std::uint64_t offset = 0;  ///< of `bytes` in the archive
-  bytes_view bytes = {};     ///< points into the archive
-};
-
-/// The members of `archive` in file order, without symbol tables and the table of long names.
-/// `name` is the file's, for messages.
-/// @throws format_error (stage input) corrupt-archive, with the byte offset; thin-archive;
-///   above-limit: more than 65,536 members.
-std::vector<archive_member> read_archive(bytes_view archive, std::string_view name);
 
 }  // namespace fatlink::detail

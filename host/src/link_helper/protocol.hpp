@@ -37,9 +37,9 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/image.hpp"
+#include "toolkit/link_in_process.hpp"
+#include "toolkit/program.hpp"
 #include "util/text/sequence.hpp"
-#include "vendor/link_in_process.hpp"
-#include "vendor/program.hpp"
 
 namespace fatlink::detail {
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "fatlink/preflight.hpp"
-#include "linker/run_nvjitlink.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "preflight/entries.hpp"
+#include "toolkit/link_in_process.hpp"
 #include "util/text/format.hpp"
-#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 

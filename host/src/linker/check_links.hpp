@@ -19,7 +19,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "fatlink/target.hpp"
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 namespace fatlink::detail {
 

@@ -12,8 +12,8 @@
 #include "linker/image_functions.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
+#include "toolkit/link_in_process.hpp"
 #include "util/text/format.hpp"
-#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 namespace {

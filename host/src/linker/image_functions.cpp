@@ -13,7 +13,6 @@
 #include "fatlink/error.hpp"
 #include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
-#include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "preflight/symbols.hpp"
 #include "ptx/lexer.hpp"

@@ -10,9 +10,9 @@
 
 #include "fatlink/error.hpp"
 #include "linker/link_options.hpp"
+#include "toolkit/link_in_process.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
-#include "vendor/link_in_process.hpp"
 
 namespace fatlink {
 namespace {

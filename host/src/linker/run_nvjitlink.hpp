@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of a link that needs nvJitLink, in the helper or in this process, including the
-// additional links that check what preflight cannot read; its options; and the state that the
+// additional links that check what preflight cannot read; and the state that the
 // copies of a linker share.
 #pragma once
 
@@ -10,12 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "fatlink/float_flags.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"
 #include "link_helper/helper_pool.hpp"
+#include "toolkit/link_in_process.hpp"
 #include "util/process/fork_guard.hpp"
-#include "vendor/link_in_process.hpp"
 
 namespace fatlink::detail {
 
@@ -71,14 +70,5 @@ std::string describe_warning(finding const& warning);
 
 /// Whether `findings` contain an error, which stops a link.
 bool has_error(std::vector<finding> const& findings);
-
-/// The float flags that an lto link compiles with: those that the inputs record, or `options`.
-float_flags linked_float_flags(std::vector<fatbin> const& inputs, link_options const& options);
-
-/// All options of the link, one text each: those that state the image, threads and the driver's
-/// cache. In a fixed order: nvJitLink writes the options of ptxas into the cubin, so their order is
-/// part of its bytes.
-std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
-                                           link_options const& options);
 
 }  // namespace fatlink::detail

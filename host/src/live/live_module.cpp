@@ -6,7 +6,7 @@
 
 #include "device/device_checks.hpp"
 #include "live/live_swap.hpp"
-#include "live/publication.hpp"
+#include "live/versions.hpp"
 
 namespace fatlink {
 namespace {

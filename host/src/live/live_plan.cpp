@@ -12,7 +12,7 @@
 #include "fatlink/launch_plan.hpp"
 #include "fatlink/preflight.hpp"
 #include "live/live_swap.hpp"
-#include "live/publication.hpp"
+#include "live/versions.hpp"
 #include "plan/check_plan.hpp"
 #include "util/text/format.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "device/device_checks.hpp"
 #include "fatlink/live_swap.hpp"
-#include "live/publication.hpp"
+#include "live/versions.hpp"
 #include "util/process/stopwatch.hpp"
 
 namespace fatlink {

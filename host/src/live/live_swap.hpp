@@ -22,8 +22,7 @@
 #include "fatlink/plan_call.hpp"
 #include "fatlink/prepare.hpp"
 #include "live/background_thread.hpp"
-#include "live/publication.hpp"
-#include "util/process/stopwatch.hpp"
+#include "live/versions.hpp"
 
 namespace fatlink::detail {
 

@@ -9,9 +9,9 @@
 
 #include "plan/components.hpp"
 #include "util/bytes/half_float.hpp"
+#include "util/files/npy.hpp"
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
-#include "verification/npy.hpp"
 
 namespace fatlink::detail {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fatlink/element_type.hpp"
-#include "verification/npy.hpp"
+#include "util/files/npy.hpp"
 
 namespace fatlink {
 

@@ -15,7 +15,6 @@
 #include "plan/components.hpp"
 #include "plan/read_plan.hpp"
 #include "util/text/format.hpp"
-#include "util/text/nearest.hpp"
 
 namespace fatlink {
 namespace {

@@ -6,7 +6,7 @@
 #include "expect_error.hpp"
 #include "fatlink/source.hpp"
 #include "fixtures.hpp"
-#include "vendor/nvjitlink.hpp"
+#include "toolkit/nvjitlink.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

@@ -8,8 +8,8 @@
 #include "fatbin/write_fatbin.hpp"
 #include "fixtures.hpp"
 #include "form_inputs.hpp"
+#include "toolkit/link_in_process.hpp"
 #include "util/bytes/sha256.hpp"
-#include "vendor/link_in_process.hpp"
 
 using namespace fatlink;
 using detail::link_input;

@@ -14,7 +14,7 @@
 #include "fixtures.hpp"
 #include "linker/check_links.hpp"
 #include "linker/link_options.hpp"
-#include "linker/run_nvjitlink.hpp"
+#include "linker/nvjitlink_options.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;

@@ -12,7 +12,7 @@
 
 #include "asynchronous_device.hpp"
 #include "live/background_thread.hpp"
-#include "live/publication.hpp"
+#include "live/versions.hpp"
 #include "live_fixture.hpp"
 
 using namespace fatlink;

@@ -18,7 +18,6 @@
 #include <string>
 
 #include "fatlink/bytes.hpp"
-#include "fatlink/error.hpp"
 
 namespace fatlink::detail {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/elf_file.hpp"
+#include "toolkit/elf_file.hpp"
 
 #include <elf.h>
 

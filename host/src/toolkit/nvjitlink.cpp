@@ -3,10 +3,10 @@
 
 #include <mutex>
 
+#include "toolkit/nvjitlink.hpp"
+#include "toolkit/toolkit_library.hpp"
 #include "util/process/fork_guard.hpp"
 #include "util/text/format.hpp"
-#include "vendor/nvjitlink.hpp"
-#include "vendor/vendor_library.hpp"
 
 namespace fatlink {
 namespace {
@@ -170,10 +170,10 @@ std::shared_ptr<nvjitlink const> nvjitlink::open()
 
 namespace fatlink::detail {
 
-vendor_library const& nvjitlink_library()
+toolkit_library const& nvjitlink_library()
 {
   // Used while static objects are destroyed.
-  static auto const& library = *new vendor_library{
+  static auto const& library = *new toolkit_library{
       .title = "nvJitLink",
       .name = "libnvJitLink.so.13",
       .variable = "FATLINK_NVJITLINK",

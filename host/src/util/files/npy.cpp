@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "verification/npy.hpp"
+#include "util/files/npy.hpp"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 
 #include "expect_error.hpp"
 #include "fixtures.hpp"
-#include "verification/npy.hpp"
+#include "util/files/npy.hpp"
 
 using namespace fatlink;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/link_in_process.hpp"
+#include "toolkit/link_in_process.hpp"
 
 #include <unistd.h>
 

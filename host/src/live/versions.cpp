@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "live/publication.hpp"
+#include "live/versions.hpp"
 
 #include <algorithm>
 #include <chrono>

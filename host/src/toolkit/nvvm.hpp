@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // libNVVM, the vendor's compiler of LLVM IR, opened at run time: nothing links to it. Searched as
-// vendor_library.hpp states, $FATLINK_LIBNVVM first. It compiles in the process that calls this,
+// toolkit_library.hpp states, $FATLINK_LIBNVVM first. It compiles in the process that calls this,
 // which should be the helper: damaged IR can crash it. Threads: safe.
 #pragma once
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "vendor/program.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/program.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 namespace fatlink::detail {
 
@@ -36,7 +36,7 @@ struct nvvm_functions {
 };
 
 /// How libNVVM is searched and recognized.
-vendor_library const& nvvm_library();
+toolkit_library const& nvvm_library();
 
 /// The libdevice.10.bc for the libNVVM `file`: of its toolkit or wheel, else of another toolkit
 /// (toolkit_roots); empty if there is none.
@@ -45,7 +45,7 @@ std::string libdevice_of(std::string const& file);
 /// An opened libNVVM. major() and minor() are those of its interface: 2.0.
 class nvvm : public opened_compiler<nvvm> {
  public:
-  static vendor_library const& library() { return nvvm_library(); }
+  static toolkit_library const& library() { return nvvm_library(); }
   [[nodiscard]] nvvm_functions const& functions() const noexcept { return functions_; }
 
  private:

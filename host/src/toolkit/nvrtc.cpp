@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/nvrtc.hpp"
+#include "toolkit/nvrtc.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <utility>
 
+#include "toolkit/elf_file.hpp"
 #include "util/files/read_file.hpp"
 #include "util/text/format.hpp"
-#include "vendor/elf_file.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -18,16 +18,16 @@ namespace fs = std::filesystem;
 constexpr std::string_view k_builtins = "libnvrtc-builtins.so.13.";
 
 /// NVRTC opens the builtins beside itself.
-vendor_library const& builtins_library()
+toolkit_library const& builtins_library()
 {
   // Used while static objects are destroyed.
-  static auto const& library = *new vendor_library{.title = "NVRTC's builtins",
-                                                   .name = k_builtins.data(),
-                                                   .major = 13,
-                                                   .folders = {"lib64"},
-                                                   .wheel_folder = "lib",
-                                                   .functions = {"nvrtc_builtins__13"},
-                                                   .versioned_name = "nvrtc_builtins_"};
+  static auto const& library = *new toolkit_library{.title = "NVRTC's builtins",
+                                                    .name = k_builtins.data(),
+                                                    .major = 13,
+                                                    .folders = {"lib64"},
+                                                    .wheel_folder = "lib",
+                                                    .functions = {"nvrtc_builtins__13"},
+                                                    .versioned_name = "nvrtc_builtins_"};
   return library;
 }
 
@@ -93,10 +93,10 @@ std::string open_builtins(std::string const& file, int minor)
 
 }  // namespace
 
-vendor_library const& nvrtc_library()
+toolkit_library const& nvrtc_library()
 {
   // Used while static objects are destroyed.
-  static auto const& library = *new vendor_library{
+  static auto const& library = *new toolkit_library{
       .title = "NVRTC",
       .name = "libnvrtc.so.13",
       .variable = "FATLINK_NVRTC",

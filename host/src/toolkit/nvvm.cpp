@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/nvvm.hpp"
+#include "toolkit/nvvm.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -31,10 +31,10 @@ std::string bind_nvvm(shared_library const& file, nvvm_functions& api)
 
 }  // namespace
 
-vendor_library const& nvvm_library()
+toolkit_library const& nvvm_library()
 {
   // Used while static objects are destroyed.
-  static auto const& library = *new vendor_library{
+  static auto const& library = *new toolkit_library{
       .title = "libNVVM",
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",

@@ -10,12 +10,12 @@
 #include <string>
 
 #include "fatlink/nvjitlink.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 namespace fatlink::detail {
 
 /// How nvJitLink is searched and recognized.
-vendor_library const& nvjitlink_library();
+toolkit_library const& nvjitlink_library();
 
 /// library_identity() of nvJitLink.
 inline std::optional<std::string> nvjitlink_identity(std::string const& path)

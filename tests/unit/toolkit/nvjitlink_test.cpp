@@ -9,10 +9,10 @@
 #include <filesystem>
 
 #include "fixtures.hpp"
-#include "vendor/elf_file.hpp"
-#include "vendor/link_in_process.hpp"
-#include "vendor/nvjitlink.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/elf_file.hpp"
+#include "toolkit/link_in_process.hpp"
+#include "toolkit/nvjitlink.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

@@ -12,7 +12,7 @@
 #include "fatlink/bytes.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/image.hpp"
-#include "vendor/nvjitlink.hpp"
+#include "toolkit/nvjitlink.hpp"
 
 namespace fatlink::detail {
 

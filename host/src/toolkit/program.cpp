@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/program.hpp"
+#include "toolkit/program.hpp"
 
 namespace fatlink::detail {
 

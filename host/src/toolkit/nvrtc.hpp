@@ -2,7 +2,7 @@
 // NVRTC, the vendor's compiler of CUDA C++, opened at run time: nothing links to it. It is one
 // library and a second one beside it, libnvrtc-builtins.so.13.N, that it opens at the first
 // compile, by its name: NVRTC 13.0 finds it only in the loader's folders, so fatlink opens it
-// before. Searched as vendor_library.hpp states, $FATLINK_NVRTC first. It compiles in the process
+// before. Searched as toolkit_library.hpp states, $FATLINK_NVRTC first. It compiles in the process
 // that calls this, which should be the helper: sources can make it use all memory, never end, or
 // crash. Threads: safe; compiles of one process run one after the other inside of NVRTC.
 #pragma once
@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "fatlink/library_file.hpp"
-#include "vendor/program.hpp"
-#include "vendor/vendor_library.hpp"
+#include "toolkit/program.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 namespace fatlink::detail {
 
@@ -41,7 +41,7 @@ struct nvrtc_functions {
 };
 
 /// How NVRTC is searched and recognized.
-vendor_library const& nvrtc_library();
+toolkit_library const& nvrtc_library();
 
 /// The file that nvrtc::open would open, with nvrtc_identity(). Empty if there is no NVRTC.
 std::optional<library_file> locate_nvrtc(identity_reader const& identify = library_identity);
@@ -58,7 +58,7 @@ std::optional<std::string> nvrtc_identity(std::string const& path,
 /// An opened NVRTC.
 class nvrtc : public opened_compiler<nvrtc> {
  public:
-  static vendor_library const& library() { return nvrtc_library(); }
+  static toolkit_library const& library() { return nvrtc_library(); }
   [[nodiscard]] nvrtc_functions const& functions() const noexcept { return functions_; }
 
  private:

@@ -54,7 +54,7 @@ class shared_library {
 };
 
 /// One of the vendor's libraries.
-struct vendor_library {
+struct toolkit_library {
   char const* title = "";     ///< for messages: "NVRTC"
   char const* name = "";      ///< of the file: "libnvrtc.so.13"
   char const* variable = "";  ///< "FATLINK_NVRTC"
@@ -71,23 +71,24 @@ struct vendor_library {
 
 /// All files of the search, whether there or not. A file that several rules find is listed once,
 /// for the first of them.
-std::vector<library_candidate> list_candidates(vendor_library const& library);
+std::vector<library_candidate> list_candidates(toolkit_library const& library);
 
 /// How an identity is read: as library_identity() does, from the file or from a memory of it.
 using identity_reader = std::function<std::optional<std::string>(std::string const& path,
-                                                                 vendor_library const& library)>;
+                                                                 toolkit_library const& library)>;
 
 /// The first file of the search that is `library`, without loading it. Takes about 0.1 ms.
-std::optional<library_file> locate(vendor_library const& library);
+std::optional<library_file> locate(toolkit_library const& library);
 /// The same, with the identities that `identify` reads.
-std::optional<library_file> locate(vendor_library const& library, identity_reader const& identify);
+std::optional<library_file> locate(toolkit_library const& library, identity_reader const& identify);
 
 /// @throws unavailable_error always: the only permitted file, `candidate`, cannot be used, for the
 ///   reason in its `outcome`.
-[[noreturn]] void refuse_library(vendor_library const& library, library_candidate const& candidate);
+[[noreturn]] void refuse_library(toolkit_library const& library,
+                                 library_candidate const& candidate);
 
 /// @throws unavailable_error always: none of `candidates` can be used.
-[[noreturn]] void refuse_library(vendor_library const& library,
+[[noreturn]] void refuse_library(toolkit_library const& library,
                                  std::vector<library_candidate> const& candidates);
 
 /// The roots of toolkits and wheels in which the search looks, in its order: also the places of
@@ -108,7 +109,8 @@ std::optional<std::string> find_in_loader_cache(bytes_view cache, std::string co
 /// "13.0 157d67e6… 98806736", the newest version that it exports ("13.?": none), its build ID
 /// (without one, its SHA-256) and its size in bytes. Empty if `path` is not a readable file of that
 /// library.
-std::optional<std::string> library_identity(std::string const& path, vendor_library const& library);
+std::optional<std::string> library_identity(std::string const& path,
+                                            toolkit_library const& library);
 
 /// The build ID, in hexadecimal, of the shared library that holds `function`, as mapped in this
 /// process; empty if it has none. The file at its path may have been replaced since.
@@ -127,7 +129,7 @@ shared_library load_library(library_candidate const& candidate, std::string& pro
 
 /// Opens `candidate` as `library`. Returns why it cannot be used; empty on success. `function`: an
 /// exported name, by which the mapped file is compared with the one at the path.
-std::string open_library(library_candidate const& candidate, vendor_library const& library,
+std::string open_library(library_candidate const& candidate, toolkit_library const& library,
                          char const* function, opened_library& opened);
 
 /// Looks up the exported `name`. Returns it if it is missing; empty on success.

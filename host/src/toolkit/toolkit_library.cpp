@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "vendor/vendor_library.hpp"
+#include "toolkit/toolkit_library.hpp"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -12,12 +12,12 @@
 #include <span>
 #include <vector>
 
+#include "toolkit/elf_file.hpp"
 #include "util/bytes/byte_reader.hpp"
 #include "util/bytes/elf_reader.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
-#include "vendor/elf_file.hpp"
 
 namespace fatlink::detail {
 shared_library shared_library::open(std::string const& path, std::string& error)
@@ -137,7 +137,7 @@ std::vector<library_candidate> without_duplicates(std::vector<library_candidate>
 
 class search {
  public:
-  explicit search(vendor_library const& library) : library_(library) {}
+  explicit search(toolkit_library const& library) : library_(library) {}
 
   std::vector<library_candidate> places()
   {
@@ -166,11 +166,11 @@ class search {
       for (auto const* folder : library_.folders) add(root.folder / folder, root.reason);
   }
 
-  vendor_library const& library_;
+  toolkit_library const& library_;
   std::vector<library_candidate> places_;
 };
 
-std::vector<library_candidate> all_candidates(vendor_library const& library)
+std::vector<library_candidate> all_candidates(toolkit_library const& library)
 {
   if (auto const named = environment(library.variable); !named.empty())
     return {{named, detail::format("${}", library.variable), "not tried"}};
@@ -187,17 +187,17 @@ std::string outcomes_of(std::vector<library_candidate> const& candidates)
 
 }  // namespace
 
-std::vector<library_candidate> list_candidates(vendor_library const& library)
+std::vector<library_candidate> list_candidates(toolkit_library const& library)
 {
   return without_duplicates(all_candidates(library));
 }
 
-std::optional<library_file> locate(vendor_library const& library)
+std::optional<library_file> locate(toolkit_library const& library)
 {
   return locate(library, library_identity);
 }
 
-std::optional<library_file> locate(vendor_library const& library, identity_reader const& identify)
+std::optional<library_file> locate(toolkit_library const& library, identity_reader const& identify)
 {
   for (auto const& candidate : all_candidates(library)) {
     auto const path = path_of(candidate);
@@ -211,7 +211,7 @@ std::optional<library_file> locate(vendor_library const& library, identity_reade
 namespace {
 
 /// The remedy if `candidate` is the only one.
-std::string remedy_of(vendor_library const& library, library_candidate const& candidate)
+std::string remedy_of(toolkit_library const& library, library_candidate const& candidate)
 {
   if (candidate.reason != detail::format("${}", library.variable)) return library.remedy;
   return detail::format(
@@ -221,7 +221,7 @@ std::string remedy_of(vendor_library const& library, library_candidate const& ca
 
 }  // namespace
 
-void refuse_library(vendor_library const& library, library_candidate const& candidate)
+void refuse_library(toolkit_library const& library, library_candidate const& candidate)
 {
   throw unavailable_error(library.origin, {.message = detail::format(
                                                "{}: {} (from {}) cannot be used: {}", library.title,
@@ -232,7 +232,8 @@ void refuse_library(vendor_library const& library, library_candidate const& cand
                                            .hint = remedy_of(library, candidate)});
 }
 
-void refuse_library(vendor_library const& library, std::vector<library_candidate> const& candidates)
+void refuse_library(toolkit_library const& library,
+                    std::vector<library_candidate> const& candidates)
 {
   if (candidates.size() == 1) refuse_library(library, candidates.front());  // $FATLINK_…
   throw unavailable_error(
@@ -378,7 +379,7 @@ int newest_minor(std::string const& names, std::string_view prefix)
 }
 
 /// The version of `library` whose exported names these are; empty if they are another library's.
-std::optional<std::string> version_in(std::string const& names, vendor_library const& library)
+std::optional<std::string> version_in(std::string const& names, toolkit_library const& library)
 {
   for (auto const* function : library.functions)
     if (names.find(function) == std::string::npos) return std::nullopt;
@@ -394,7 +395,7 @@ std::optional<std::string> version_in(std::string const& names, vendor_library c
 
 }  // namespace
 
-std::optional<std::string> library_identity(std::string const& path, vendor_library const& library)
+std::optional<std::string> library_identity(std::string const& path, toolkit_library const& library)
 try {
   if (::access(path.c_str(), R_OK) != 0) return std::nullopt;
   elf_file const file(path);
@@ -429,7 +430,7 @@ shared_library load_library(library_candidate const& candidate, std::string& pro
   return problem.empty() ? shared_library::open(candidate.path, problem) : shared_library{};
 }
 
-std::string open_library(library_candidate const& candidate, vendor_library const& library,
+std::string open_library(library_candidate const& candidate, toolkit_library const& library,
                          char const* function, opened_library& opened)
 {
   std::string problem;
