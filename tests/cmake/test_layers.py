@@ -65,7 +65,7 @@ def for_each_layer(function):
 
 class WrongIncludes(BuildSide):
     def test_do_not_compile(self):
-        for right, wrong in (("cubin/cubin.hpp", "input/read_modules.hpp"), ("fatlink/target.hpp", "fatlink/linker.hpp")):
+        for right, wrong in (("cubin/cubin.hpp", "input/input_forms.hpp"), ("fatlink/target.hpp", "fatlink/linker.hpp")):
             done = compile_includes("fatbin", [right], "-fsyntax-only")
             self.assertEqual(done.returncode, 0, done.stderr)
             done = compile_includes("fatbin", [wrong], "-fsyntax-only")

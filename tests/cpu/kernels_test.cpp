@@ -11,7 +11,7 @@
 
 #include <gmock/gmock.h>
 
-#include "device/reference_device.hpp"
+#include "device/backends.hpp"
 #include "expect_error.hpp"
 
 namespace fatlink {

@@ -7,7 +7,7 @@
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
 #include "fixtures.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/link_options.hpp"
 #include "needs_nvjitlink.hpp"
 #include "toolkit/link_in_process.hpp"
 #include "toolkit/nvjitlink.hpp"

@@ -14,7 +14,7 @@
 #include "fatlink/launch_shape.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
-#include "input/read_modules.hpp"
+#include "input/input_forms.hpp"
 #include "installed.hpp"
 #include "preflight/symbols.hpp"
 

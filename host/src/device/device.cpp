@@ -3,11 +3,10 @@
 
 #include <cstdint>
 
+#include "device/backends.hpp"
 #include "device/cuda_driver.hpp"
 #include "device/device_checks.hpp"
 #include "device/devices.hpp"
-#include "device/gpu_device.hpp"
-#include "device/reference_device.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "base/wording.hpp"
+#include "device/backends.hpp"
 #include "device/device_checks.hpp"
 #include "device/devices.hpp"
-#include "device/gpu_device.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/target.hpp"
 #include "util/text/format.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "device/reference_device.hpp"
+#include "device/backends.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -12,7 +12,6 @@
 #include "fatlink/source.hpp"
 #include "input/find_sidecar.hpp"
 #include "input/input_forms.hpp"
-#include "input/read_modules.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"

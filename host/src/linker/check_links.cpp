@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "fatlink/preflight.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/link_options.hpp"
 #include "preflight/entries.hpp"
 #include "toolkit/link_in_process.hpp"
 #include "util/text/format.hpp"

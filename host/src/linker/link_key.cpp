@@ -7,7 +7,7 @@
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/link_options.hpp"
 #include "util/bytes/sha256.hpp"
 
 namespace fatlink {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which option of link_options does something in which link, and which options of ptxas and libNVVM
-// are passed on. Source: measured with nvJitLink 13.0; tests/link/link_options_test.cpp pins the
-// effects. Threads: no shared state.
+// The options that nvJitLink gets for a link; which option of link_options does something in which
+// link, and which options of ptxas and libNVVM are passed on. Source: measured with nvJitLink 13.0;
+// tests/link/link_options_test.cpp pins the effects. Threads: no shared state.
 //
 // link_options::ptxas and ::nvvm are passed on as they are. What is not listed is refused: among
 // the options of ptxas are some that make an image that no GPU loads (--compile-only,
@@ -14,8 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fatlink/error.hpp"
+#include "fatlink/fatbin.hpp"
+#include "fatlink/float_flags.hpp"
 #include "fatlink/link_options.hpp"
 
 namespace fatlink::detail {
@@ -78,5 +81,20 @@ void check_raw_options(link_options const& options);
 /// `failure` with a message and a hint about the option of link_options::ptxas or ::nvvm that its
 /// log names in a line about options; unchanged if there is none.
 error_details name_refused_option(error_details failure, link_options const& options);
+
+/// The float flags that an lto link compiles with: those that the inputs record, or `options`.
+float_flags linked_float_flags(std::vector<fatbin> const& inputs, link_options const& options);
+
+/// The options that state the image, which are part of the cache key (link_key.cpp):
+/// the architecture; in lto mode the float flags, which `options` overrides or the inputs record;
+/// and what else `options` sets. `options`: as check_link_options accepts them.
+std::vector<std::string> image_options(std::vector<fatbin> const& inputs,
+                                       link_options const& options);
+
+/// All options of the link, one text each: those that state the image, threads and the driver's
+/// cache. In a fixed order: nvJitLink writes the options of ptxas into the cubin, so their order is
+/// part of its bytes.
+std::vector<std::string> nvjitlink_options(std::vector<fatbin> const& inputs,
+                                           link_options const& options);
 
 }  // namespace fatlink::detail

@@ -15,7 +15,7 @@
 #include "linker/check_arguments.hpp"
 #include "linker/check_opaque_inputs.hpp"
 #include "linker/image_functions.hpp"
-#include "linker/nvjitlink_options.hpp"
+#include "linker/link_options.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"

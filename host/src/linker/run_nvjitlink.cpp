@@ -20,7 +20,6 @@
 #include "linker/check_opaque_inputs.hpp"
 #include "linker/compare_orders.hpp"
 #include "linker/link_options.hpp"
-#include "linker/nvjitlink_options.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "toolkit/link_in_process.hpp"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "fatbin/entry_facts.hpp"
-#include "input/read_modules.hpp"
+#include "input/input_forms.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/immortal.hpp"

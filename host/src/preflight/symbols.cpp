@@ -11,7 +11,7 @@
 #include <set>
 #include <vector>
 
-#include "input/read_modules.hpp"
+#include "input/input_forms.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
 #include "ptx/ptx_accesses.hpp"

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "form_inputs.hpp"
+#include "input/input_forms.hpp"
 #include "input/ltoir.hpp"
-#include "input/read_modules.hpp"
 
 using namespace fatlink;
 using namespace fatlink::detail;

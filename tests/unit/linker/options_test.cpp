@@ -14,7 +14,6 @@
 #include "fixtures.hpp"
 #include "linker/check_links.hpp"
 #include "linker/link_options.hpp"
-#include "linker/nvjitlink_options.hpp"
 #include "util/limits.hpp"
 
 using namespace fatlink;

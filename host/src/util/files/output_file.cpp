@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "fatlink/error.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
 
