@@ -173,7 +173,7 @@ nlohmann::json describe_stated(transform_reference const& stated)
           {"error_model", to_string(stated.model)}};
 }
 
-nlohmann::json describe_problem(error const& failure)
+nlohmann::json describe_error_of_code(error const& failure)
 {
   return {{"file", failure.details().input},
           {"problem", failure.what()},
@@ -221,7 +221,7 @@ try {
   auto const stated = transform_reference::beside(file);
   return stated ? describe_stated(*stated) : nlohmann::json();
 } catch (error const& failure) {
-  return describe_problem(failure);
+  return describe_error_of_code(failure);
 }
 
 }  // namespace

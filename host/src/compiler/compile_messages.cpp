@@ -201,12 +201,12 @@ std::string header_hint(std::string const& name, compile_subject const& subject,
         "<compile_options::include_folders> {}",
         folder);
   if (is_standard_header(name)) return standard_header_hint(name, subject, place);
-  if (!subject.headers_problem.empty())
+  if (!subject.headers_error.empty())
     return detail::format(
         "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
         "another folder (FATLINK_CACHE_DIR<, cache_settings::folder>), or add the header's folder "
         "with <compile_options::include_folders>; {}",
-        subject.headers_problem, folders_text(subject));
+        subject.headers_error, folders_text(subject));
   auto hint = detail::format("add its folder with <compile_options::include_folders>; {}",
                              folders_text(subject));
   return has_headers_of_cuda(subject) ? hint : detail::format("{}; {}", hint, k_headers_remedy);

@@ -25,7 +25,7 @@ struct compile_subject {
   /// The file of each header, for editors, by the path at which the compiler looked it up
   /// (header_files); filled before messages are made.
   std::map<std::string, std::string> header_files = {};
-  std::string headers_problem = {};  ///< why NVRTC could not unpack its headers; empty: it did
+  std::string headers_error = {};  ///< why NVRTC could not unpack its headers; empty: it did
 };
 
 /// Whether the compiler gave up because it got no more memory.

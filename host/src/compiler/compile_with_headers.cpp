@@ -96,12 +96,13 @@ class record_trail {
 
 std::vector<compile_product> compile_with_headers(header_compile const& work, header_files& files,
                                                   cuda_headers const& places,
-                                                  compiler_helpers& helpers, std::string& problem)
+                                                  compiler_helpers& helpers,
+                                                  std::string& headers_error)
 {
   auto products = compile_once(work, files);
-  if (!files.has_missing() || !problem.empty() || !places.must_unpack()) return products;
-  problem = unpack(places.unpacked(), helpers);
-  files.set_cuda_folders(problem.empty() ? places.folders() : places.installed_folders());
+  if (!files.has_missing() || !headers_error.empty() || !places.must_unpack()) return products;
+  headers_error = unpack(places.unpacked(), helpers);
+  files.set_cuda_folders(headers_error.empty() ? places.folders() : places.installed_folders());
   return compile_once(work, files);
 }
 

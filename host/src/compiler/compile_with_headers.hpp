@@ -31,11 +31,13 @@ struct header_compile {
 
 /// Compiles, first without NVRTC's own declarations where no header needs them. Where a header is
 /// in none of the folders and NVRTC brings some that are not unpacked, unpacks these and compiles
-/// again. `problem`: receives why that failed; then those of another toolkit are used, or none.
+/// again. `headers_error`: receives why that failed; then those of another toolkit are used, or
+/// none.
 /// @throws as `compile`; compile_error (compile_timeout).
 std::vector<compile_product> compile_with_headers(header_compile const& work, header_files& files,
                                                   cuda_headers const& places,
-                                                  compiler_helpers& helpers, std::string& problem);
+                                                  compiler_helpers& helpers,
+                                                  std::string& headers_error);
 
 /// Finds a compile in the cache by what it looked up, as the direct mode of ccache does. `key`:
 /// what it depends on besides headers. Under `key` with "result:headers" the cache has the paths

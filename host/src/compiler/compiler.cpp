@@ -93,11 +93,12 @@ std::vector<compile_product> source_compiler::compile_all()
       .make_program = [&](bool is_minimal) { return inputs_.make_program(is_minimal); },
       .code = inputs_.code.text(),
       .compile = [&](program const& subject) { return compile(subject); }};
-  auto& problem = inputs_.subject.headers_problem;
-  auto products = compile_with_headers(work, *inputs_.headers, *inputs_.places, helpers_, problem);
-  if (!problem.empty())
+  auto& headers_error = inputs_.subject.headers_error;
+  auto products =
+      compile_with_headers(work, *inputs_.headers, *inputs_.places, helpers_, headers_error);
+  if (!headers_error.empty())
     warnings_.push_back(detail::format("{} cannot unpack the headers that it brings: {}",
-                                       inputs_.producer, problem));
+                                       inputs_.producer, headers_error));
   return products;
 }
 

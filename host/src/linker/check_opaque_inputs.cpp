@@ -114,7 +114,8 @@ class checker {
     for (auto const& [name, stated] : functions_)
       if (!stated.is_defined && !observed.undefined.contains(name)) filled_.insert(name);
     for (auto const& [name, stated] : variables_) {
-      if (observed.mismatched.contains(name)) findings_.push_back(mismatch(input, stated));
+      if (observed.mismatched.contains(name))
+        findings_.push_back(make_signature_mismatch(input, stated));
       if (!observed.undefined.contains(name)) filled_.insert(name);
     }
     for (auto const& name : observed.undefined)
@@ -130,7 +131,8 @@ class checker {
       if (!stated.is_defined && !filled_.contains(name)) findings_.push_back(missing(stated));
   }
 
-  [[nodiscard]] static finding mismatch(fatbin const& input, stated_variable const& stated)
+  [[nodiscard]] static finding make_signature_mismatch(fatbin const& input,
+                                                       stated_variable const& stated)
   {
     return {
         .id = finding_id::signature_mismatch,

@@ -232,8 +232,9 @@ std::vector<name_set> definitions_of(std::vector<fatbin> const& inputs, link_opt
 }
 
 /// `definitions`: of definitions_of().
-finding mismatch(std::vector<fatbin> const& inputs, std::vector<name_set> const& definitions,
-                 mismatched_call const& call)
+finding make_signature_mismatch(std::vector<fatbin> const& inputs,
+                                std::vector<name_set> const& definitions,
+                                mismatched_call const& call)
 {
   std::vector<std::string> files;
   for (std::size_t index = 0; index < inputs.size(); ++index)
@@ -284,7 +285,7 @@ std::vector<finding> check_calls(std::vector<fatbin> const& inputs, link_options
   std::vector<finding> findings;
   finding_limit mismatches(findings);
   for (auto const& call : calls)
-    mismatches.add([&] { return mismatch(inputs, definitions, call); });
+    mismatches.add([&] { return make_signature_mismatch(inputs, definitions, call); });
   mismatches.finish();
   return findings;
 }

@@ -268,8 +268,8 @@ std::vector<finding> check_elements(launch_plan const& plan, std::span<fatbin co
   auto const arrays = arrays_of_hooks(plan);
   for (auto const& record : records)
     if (auto const of_hook = arrays.find(record.hook); of_hook != arrays.end())
-      if (auto problem = compare_arrays(plan, record, of_hook->second))
-        findings.push_back(std::move(*problem));
+      if (auto found = compare_arrays(plan, record, of_hook->second))
+        findings.push_back(std::move(*found));
   if (!has_common_type(plan)) return findings;
   for (auto const& record : records)
     if (!(record.type == records.front().type))
@@ -368,8 +368,8 @@ std::vector<std::size_t> sizes_of(ptx_function const& kernel)
   return sizes;
 }
 
-finding mismatch(launch_plan const& plan, std::string const& kernel, std::string const& module,
-                 std::string message, std::string hint)
+finding make_plan_mismatch(launch_plan const& plan, std::string const& kernel,
+                           std::string const& module, std::string message, std::string hint)
 {
   return {.id = finding_id::plan_mismatch,
           .severity = severity::error,
@@ -405,17 +405,18 @@ std::optional<finding> check_launch(launch_plan const& plan, std::size_t index,
     has_kernel = true;
     auto const difference = describe_difference(plan, launch, sizes_of(*kernel), element);
     if (difference.empty()) continue;
-    return mismatch(plan, launch.kernel, module->name(),
-                    detail::format("{}: launches[{}] passes {}, but {} has {}: {}", plan.file,
-                                   index, launch_signature(plan, launch), module->name(),
-                                   to_string(*kernel), difference),
-                    k_correct_arguments);
+    return make_plan_mismatch(plan, launch.kernel, module->name(),
+                              detail::format("{}: launches[{}] passes {}, but {} has {}: {}",
+                                             plan.file, index, launch_signature(plan, launch),
+                                             module->name(), to_string(*kernel), difference),
+                              k_correct_arguments);
   }
   if (has_kernel || !list.is_complete) return std::nullopt;
-  return mismatch(plan, launch.kernel, files,
-                  detail::format("{}: launches[{}].kernel: {} has no kernel {}, for {}", plan.file,
-                                 index, files, launch.kernel, launch_signature(plan, launch)),
-                  suggest_kernel(list, launch.kernel));
+  return make_plan_mismatch(
+      plan, launch.kernel, files,
+      detail::format("{}: launches[{}].kernel: {} has no kernel {}, for {}", plan.file, index,
+                     files, launch.kernel, launch_signature(plan, launch)),
+      suggest_kernel(list, launch.kernel));
 }
 
 }  // namespace
@@ -439,9 +440,9 @@ std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const>
   }
   std::vector<finding> findings;
   for (std::size_t i = 0; i < plan.launches.size(); ++i)
-    if (auto problem = check_launch(plan, i, list, list_names(files), request.element))
-      findings.push_back(std::move(*problem));
-  for (auto& problem : check_plan_hooks(plan, modules)) findings.push_back(std::move(problem));
+    if (auto found = check_launch(plan, i, list, list_names(files), request.element))
+      findings.push_back(std::move(*found));
+  for (auto& found : check_plan_hooks(plan, modules)) findings.push_back(std::move(found));
   return findings;
 }
 
@@ -451,7 +452,7 @@ std::optional<finding> check_loaded_launch(launch_plan const& plan, std::size_t 
   auto const& launch = plan.launches[index];
   auto const difference = describe_difference(plan, launch, sizes, {});
   if (difference.empty()) return std::nullopt;
-  return mismatch(
+  return make_plan_mismatch(
       plan, launch.kernel, plan.name,
       detail::format(
           "{}: launches[{}] passes {}, but the linked {} takes parameters of [{}] bytes: "

@@ -36,8 +36,8 @@ void check_parameters(launch_plan const& plan, std::vector<untyped_kernel> const
 {
   std::vector<finding> findings;
   for (std::size_t i = 0; i < kernels.size(); ++i)
-    if (auto problem = check_loaded_launch(plan, i, kernels[i].parameter_sizes()))
-      findings.push_back(std::move(*problem));
+    if (auto found = check_loaded_launch(plan, i, kernels[i].parameter_sizes()))
+      findings.push_back(std::move(*found));
   if (!findings.empty())
     throw refused_error(std::move(findings), detail::format("run plan {}", plan.name));
 }

@@ -62,9 +62,9 @@ struct nvjitlink::state {
   /// Opens `candidate`. Returns why it cannot be used; empty on success.
   std::string open(nvjitlink_candidate const& candidate)
   {
-    std::string problem;
-    file = detail::load_library(candidate, problem);
-    if (!file) return problem;
+    std::string open_error;
+    file = detail::load_library(candidate, open_error);
+    if (!file) return open_error;
     if (auto const missing = bind_nvjitlink(file, api); !missing.empty())
       return detail::format("exports no {}", missing);
     if (api.version(&major, &minor) != 0 || major != k_major)

@@ -84,8 +84,8 @@ std::string open_builtins(std::string const& file, int minor)
   if (failure) return {};
   auto const builtins = builtins_beside(real, minor);
   if (builtins.empty()) return {};
-  if (auto const problem = explain_truncation(builtins); !problem.empty())
-    return detail::format("{} {}", builtins, problem);
+  if (auto const open_error = explain_truncation(builtins); !open_error.empty())
+    return detail::format("{} {}", builtins, open_error);
   std::string ignored;
   (void)shared_library::open(builtins, ignored);
   return {};
@@ -143,14 +143,14 @@ std::optional<library_file> locate_nvrtc(identity_reader const& identify)
 
 std::string nvrtc::load(library_candidate const& candidate)
 {
-  auto problem = open_library(candidate, nvrtc_library(), "nvrtcCompileProgram", opened_);
-  if (!problem.empty()) return problem;
+  auto open_error = open_library(candidate, nvrtc_library(), "nvrtcCompileProgram", opened_);
+  if (!open_error.empty()) return open_error;
   if (auto const missing = bind_nvrtc(opened_.file, functions_); !missing.empty())
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 13)
     return detail::format("is version {}.{}; CUDA 13 is needed", major_, minor_);
-  if (auto builtins_problem = open_builtins(opened_.path, minor_); !builtins_problem.empty())
-    return builtins_problem;
+  if (auto builtins_error = open_builtins(opened_.path, minor_); !builtins_error.empty())
+    return builtins_error;
   if (!opened_.identity.empty()) opened_.identity = nvrtc_identity(opened_.path).value_or("");
   return {};
 }

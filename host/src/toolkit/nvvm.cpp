@@ -68,8 +68,8 @@ std::string libdevice_of(std::string const& file)
 
 std::string nvvm::load(library_candidate const& candidate)
 {
-  auto problem = open_library(candidate, nvvm_library(), "nvvmCompileProgram", opened_);
-  if (!problem.empty()) return problem;
+  auto open_error = open_library(candidate, nvvm_library(), "nvvmCompileProgram", opened_);
+  if (!open_error.empty()) return open_error;
   if (auto const missing = bind_nvvm(opened_.file, functions_); !missing.empty())
     return detail::format("exports no {}", missing);
   if (functions_.version(&major_, &minor_) != 0 || major_ != 2)

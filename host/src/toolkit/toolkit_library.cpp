@@ -88,8 +88,8 @@ void append_wheels(std::vector<toolkit_root>& roots, fs::path const& environment
   for (auto const& folder : wheel_roots(environment)) roots.push_back({folder, reason, true});
 }
 
-/// Rule 2. Only folders that are a Python package: the folder above another prefix, such as /tmp,
-/// may be one that every user can write to.
+/// Rule 2 of toolkit_library.hpp. Only folders that are a Python package: the folder above another
+/// prefix, such as /tmp, may be one that every user can write to.
 std::vector<toolkit_root> roots_beside_package()
 {
   std::vector<toolkit_root> roots;
@@ -100,7 +100,7 @@ std::vector<toolkit_root> roots_beside_package()
   return roots;
 }
 
-/// Rules 4 and 5.
+/// Rules 4 and 5 of toolkit_library.hpp.
 std::vector<toolkit_root> roots_in_environment()
 {
   std::vector<toolkit_root> roots;
@@ -424,18 +424,18 @@ try {
   return {};
 }
 
-shared_library load_library(library_candidate const& candidate, std::string& problem)
+shared_library load_library(library_candidate const& candidate, std::string& open_error)
 {
-  if (auto const file = path_of(candidate)) problem = explain_truncation(*file);
-  return problem.empty() ? shared_library::open(candidate.path, problem) : shared_library{};
+  if (auto const file = path_of(candidate)) open_error = explain_truncation(*file);
+  return open_error.empty() ? shared_library::open(candidate.path, open_error) : shared_library{};
 }
 
 std::string open_library(library_candidate const& candidate, toolkit_library const& library,
                          char const* function, opened_library& opened)
 {
-  std::string problem;
-  opened.file = load_library(candidate, problem);
-  if (!opened.file) return problem;
+  std::string open_error;
+  opened.file = load_library(candidate, open_error);
+  if (!opened.file) return open_error;
   auto const* const address = opened.file.find({function});
   if (address == nullptr) return detail::format("exports no {}", function);
   opened.path = opened.file.path();

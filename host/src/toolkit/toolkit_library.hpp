@@ -124,8 +124,8 @@ struct opened_library {
 };
 
 /// Loads the file of `candidate`, and never one that is truncated. Converts to false if it cannot
-/// be loaded; `problem` then says why.
-shared_library load_library(library_candidate const& candidate, std::string& problem);
+/// be loaded; `open_error` then says why.
+shared_library load_library(library_candidate const& candidate, std::string& open_error);
 
 /// Opens `candidate` as `library`. Returns why it cannot be used; empty on success. `function`: an
 /// exported name, by which the mapped file is compared with the one at the path.

@@ -150,8 +150,8 @@ void check_reference(fatbin const& input, std::filesystem::path const& path, boo
 {
   auto const source = transform_reference::read_source(path, allows_digest);
   if (!source) return;
-  if (auto problem = detail::find_wrong_hook(std::span(&input, 1), input.name(), *source))
-    fail_check(path.string(), problem->cause, std::move(problem->hint));
+  if (auto wrong = detail::find_wrong_hook(std::span(&input, 1), input.name(), *source))
+    fail_check(path.string(), wrong->cause, std::move(wrong->hint));
 }
 
 }  // namespace

@@ -82,11 +82,11 @@ std::optional<hook_error> find_wrong_hook(std::span<fatbin const> modules, std::
     auto const& hook = reference.hook;
     auto const is_known = std::ranges::find(hooks, hook) != hooks.end();
     if (is_known && std::ranges::find(own, hook) != own.end()) continue;
-    auto problem = is_known ? hook_error{detail::format("which {} neither defines nor calls", name),
-                                         "state the hook that the source defines"}
-                            : unknown_hook(modules, name, hook, hooks);
-    problem.cause = detail::format(R"({} "{}", {})", place, hook, problem.cause);
-    return problem;
+    auto wrong = is_known ? hook_error{detail::format("which {} neither defines nor calls", name),
+                                       "state the hook that the source defines"}
+                          : unknown_hook(modules, name, hook, hooks);
+    wrong.cause = detail::format(R"({} "{}", {})", place, hook, wrong.cause);
+    return wrong;
   }
   return std::nullopt;
 }
@@ -94,13 +94,12 @@ std::optional<hook_error> find_wrong_hook(std::span<fatbin const> modules, std::
 void check_stated_hooks(std::span<fatbin const> modules, std::string const& name,
                         transform_reference const& stated)
 {
-  auto problem = find_wrong_hook(modules, name, stated);
-  if (!problem) return;
-  throw file_error(stage::sidecar,
-                   {.message = detail::format("{}: {}", stated.file, problem->cause),
-                    .input = stated.file,
-                    .code = error_code::invalid_sidecar,
-                    .hint = std::move(problem->hint)});
+  auto wrong = find_wrong_hook(modules, name, stated);
+  if (!wrong) return;
+  throw file_error(stage::sidecar, {.message = detail::format("{}: {}", stated.file, wrong->cause),
+                                    .input = stated.file,
+                                    .code = error_code::invalid_sidecar,
+                                    .hint = std::move(wrong->hint)});
 }
 
 namespace {
@@ -134,7 +133,7 @@ class zeros {
   plan_data data_ = {};
 };
 
-finding mismatch(launch_plan const& plan, file_error const& cause)
+finding make_plan_mismatch(launch_plan const& plan, file_error const& cause)
 {
   return {.id = finding_id::plan_mismatch,
           .severity = severity::error,
@@ -156,9 +155,9 @@ std::vector<finding> check_references(launch_plan const& plan,
       if (output == arrays.data().arguments.end()) continue;
       (void)reference.verify(result.output, output->second);  // only what it throws matters
     } catch (file_error const& cause) {
-      auto problem = mismatch(plan, cause);
-      if (std::ranges::find(findings, problem.message, &finding::message) == findings.end())
-        findings.push_back(std::move(problem));
+      auto found = make_plan_mismatch(plan, cause);
+      if (std::ranges::find(findings, found.message, &finding::message) == findings.end())
+        findings.push_back(std::move(found));
     }
   return findings;
 }
