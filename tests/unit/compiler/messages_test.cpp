@@ -89,10 +89,9 @@ TEST(CompileMessages, ListTheWarnings)
 
 TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
 {
-  compile_subject const subject{
-      .name = "half.cu",
-      .program_name = "half.cu",
-      .headers_error = "writing /c/CACHEDIR.TAG: Read-only file system"};
+  compile_subject const subject{.name = "half.cu",
+                                .program_name = "half.cu",
+                                .headers_error = "writing /c/CACHEDIR.TAG: Read-only file system"};
   compile_product const product{
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (none)"};
