@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ptx/ptx_code.hpp"
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <utility>
@@ -237,6 +238,17 @@ class copied_values {
   std::set<std::size_t> copies_;
 };
 
+/// Whether `name` is that of a function or variable with internal linkage, in which nvcc and NVRTC
+/// write a digest of the translation unit: _INTERNAL_5eb4f7b6_…, _ZN43_INTERNAL_5eb4f7b6_….
+bool is_internal(std::string_view name)
+{
+  if (name.starts_with("_ZN")) {
+    name.remove_prefix(3);
+    name.remove_prefix(std::min(name.find_first_not_of("0123456789"), name.size()));
+  }
+  return name.starts_with("_INTERNAL_");
+}
+
 /// Writes definitions as comparable text.
 class code_writer {
  public:
@@ -260,7 +272,7 @@ class code_writer {
   [[nodiscard]] bool is_private(std::string_view name, ptx_definition const& definition) const
   {
     if (scope_ == name_scope::module) return !definition.has_linkage;
-    return name.starts_with('$') || renamed_.contains(name);
+    return name.starts_with('$') || is_internal(name) || renamed_.contains(name);
   }
 
   std::string write(std::string_view name, ptx_definition const& definition)

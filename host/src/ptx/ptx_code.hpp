@@ -15,7 +15,8 @@ namespace fatlink::detail {
 enum class name_scope {
   module,  ///< those with linkage: .visible, .weak, .extern, .common
   linked,  ///< PTX that an LTO link wrote, in which nothing has linkage: all but names that the
-           ///< link changed because two inputs had them (f and f_$_1), and strings ($str)
+           ///< link changed because two inputs had them (f and f_$_1), strings ($str), and those
+           ///< of a translation unit's own (_INTERNAL_…)
 };
 
 /// A function, kernel or variable of a module.

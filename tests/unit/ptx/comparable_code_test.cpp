@@ -98,6 +98,18 @@ TEST(PtxCode, OfALinkIgnoresNamesThatTheLinkChanged)
             code_of(linked("h", "g"), "f", name_scope::linked));
 }
 
+TEST(PtxCode, OfALinkLeavesOutWhatATranslationUnitHasForItself)
+{
+  auto const code_of_function = [](std::string const& name) {
+    return code_of(".func " + name + "() { trap; }\n", name, name_scope::linked);
+  };
+  for (auto const* name :
+       {"_ZN43_INTERNAL_bf433ec4_12_histogram_cu_5eb4f7b624__cvtaEv", "_INTERNAL_bf433ec4_4_f"})
+    EXPECT_EQ(code_of_function(name), "not defined");
+  for (auto const* name : {"_ZN9_INTERNALEv", "x_INTERNAL_"})
+    EXPECT_NE(code_of_function(name), "not defined");
+}
+
 TEST(PtxCode, OfRecursiveFunctionsAndLongChainsEnds)
 {
   EXPECT_EQ(code_of(".func g() { call g, (); }\n" + function_f("call g, ();\n"), "f"),
