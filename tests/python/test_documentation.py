@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples of docs/python.md run, and print what the document shows."""
+import doctest
 import importlib.util
+import inspect
 import os
 import pathlib
 import re
@@ -8,7 +10,7 @@ import subprocess
 import sys
 import unittest
 
-from python_case import PACKAGE, SOURCE, NumpyCase, fatlink, variables
+from python_case import PACKAGE, SOURCE, NumpyCase, fatlink, numpy, variables
 
 DOCUMENT = pathlib.Path(SOURCE or "", "docs", "python.md")
 
@@ -21,11 +23,13 @@ def examples():
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
-        self.assertEqual(len(examples()), 5)
+        self.assertEqual(len(examples()), 7)
         for title, script, output in examples():
             with self.subTest(title=title):
                 if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
                     self.skipTest("Numba (numba-cuda) is not installed for this Python")
+                if "PyTorch" in title and not importlib.util.find_spec("torch"):
+                    self.skipTest("PyTorch is not installed for this Python")
                 self.assertEqual(self.run_example(script), output)
 
     def run_example(self, script):
@@ -45,6 +49,28 @@ class Examples(NumpyCase):
         for name in set(fatlink.__all__) - classes:
             with self.subTest(name=name):
                 self.assertRegex(text, rf"`(?:fatlink\.)?{name}[(`.\]]|`{name}\b[^`]*`")
+
+
+ALGORITHMS = ["reduce", "transform_reduce", "segmented_reduce", "scan", "exclusive_scan", "map", "select", "partition",
+              "transform_select", "sort", "sort_pairs", "histogram"]
+
+
+class Docstrings(NumpyCase):
+    def test_explain_every_parameter(self):
+        for name in ALGORITHMS:
+            function = getattr(fatlink, name)
+            for parameter in inspect.signature(function).parameters.values():
+                if parameter.kind is not parameter.VAR_KEYWORD:
+                    with self.subTest(function=name, parameter=parameter.name):
+                        self.assertRegex(function.__doc__, rf"(?m)^    (\w, )*{parameter.name}(, \w)* +\S")
+
+    def test_have_an_example_that_prints_what_it_shows(self):
+        for name in [*ALGORITHMS, "operators"]:
+            examples = doctest.DocTestParser().get_examples(getattr(fatlink, name).__doc__)
+            self.assertEqual(len(examples), 1, name)
+            with self.subTest(function=name):
+                shown = re.sub(r"np\.\w+\((.*?)\)", r"\1", repr(eval(examples[0].source, {"fatlink": fatlink, "numpy": numpy})))
+                self.assertEqual(shown, examples[0].want.strip())
 
 
 if __name__ == "__main__":

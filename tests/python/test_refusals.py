@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import pickle
+import re
 import unittest
 
 from python_case import NumpyCase, PythonCase, fatlink, numpy
@@ -185,9 +186,26 @@ class Calls(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=["x"], says="dtype is ['x']")
 
     def test_of_map_without_an_operator(self):
-        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, "square", says="no operator", hint="pass op='square'")
-        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, abs, says="no operator", hint="pass op=abs")
-        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, says="no operator", hint='op="square"')
+        self.assertRaisesRegex(TypeError, "required keyword-only argument: 'op'", fatlink.map, self.numbers, "square")
+
+    def test_with_arguments_of_numpy(self):
+        for function, name, hint in ((fatlink.reduce, "axis", "segmented_reduce"), (fatlink.sort, "descending", '"greater"'),
+                                     (fatlink.scan, "axis", "reshape"), (fatlink.reduce, "unknown", "help(fatlink.reduce)")):
+            self.assert_error(fatlink.UsageTypeError, function, self.numbers, **{name: 0}, says=f"no argument '{name}'", hint=hint)
+
+    def test_of_functions_of_numpy(self):
+        for name, instead in (("sum", "reduce(x)"), ("cumsum", "scan(x)"), ("argsort", "sort_pairs")):
+            self.assertRaisesRegex(AttributeError, f"no attribute '{name}'; write fatlink.{re.escape(instead)}", getattr, fatlink, name)
+        self.assertRaisesRegex(AttributeError, "no attribute 'other'$", getattr, fatlink, "other")
+
+    def test_of_an_operator_for_structs(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "argmax",
+                          says="takes elements {value: float32, index: int32}", hint="('index', 'int32')")
+
+    def test_of_the_operators_of_no_algorithm(self):
+        self.assert_error(fatlink.UsageError, fatlink.operators, "sorted", "float32", says="'sorted'", hint="reduce, ")
+        self.assert_error(fatlink.UsageError, fatlink.operators, "map", "float32", 4, says="arrays is 4")
+        self.assert_error(fatlink.UsageTypeError, fatlink.operators, "sort", "text", says="dtype is 'text'")
 
     def test_of_a_third_array_without_a_second(self):
         self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, z=self.numbers, op="multiply_add", says="no y",

@@ -19,6 +19,7 @@ from ._inputs import Input, find_file
 from ._install import installed
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
+from ._operators import operators
 from ._plans import Plan, PlanArgument, load
 
 
@@ -32,16 +33,28 @@ def gpu_count() -> int:
     return _ffi.c.gpu_count()
 
 
+# What users of NumPy look for, and what to write.
+_ELSEWHERE = {
+    "sum": "reduce(x)", "prod": 'reduce(x, "multiply")', "max": 'reduce(x, "max")', "min": 'reduce(x, "min")',
+    "amax": 'reduce(x, "max")', "amin": 'reduce(x, "min")', "any": 'reduce(x != 0, "max")', "all": 'reduce(x != 0, "min")',
+    "mean": 'reduce(x, dtype="float64") / len(x)', "cumsum": "scan(x)", "cumprod": 'scan(x, "multiply")',
+    "accumulate": "scan(x, op)", "inclusive_scan": "scan(x)", "argmax": 'reduce(pairs, "argmax")',
+    "argsort": "sort_pairs(x, numpy.arange(len(x)))", "filter": "select(x, op)", "compress": "select(x, op)",
+    "bincount": 'histogram(x, "byte_bins")', "transform": "map(x, op=op)", "count_nonzero": "reduce(x != 0)",
+}
+
+
 def __getattr__(name):
     if name == "__version__":
         return version()
-    raise AttributeError(f"module 'fatlink' has no attribute {name!r}")
+    instead = f"; write fatlink.{_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    raise AttributeError(f"module 'fatlink' has no attribute {name!r}{instead}")
 
 
 __all__ = [
     "CompileError", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
-    "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "partition", "reduce", "scan",
+    "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "operators", "partition", "reduce", "scan",
     "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "version",
 ]

@@ -14,30 +14,32 @@ from __future__ import annotations
 import ctypes
 import sys
 
-from ._arguments import attribute, shown
+from ._arguments import shown
 from ._arrays import View, exchanges, require_one_place
 from ._devices import HOST, as_device
-from ._elements import SIZES, ElementType, is_compatible, number_type, size_of_library, warn_of_names
+from ._elements import SIZES, element_type, is_compatible, not_a_type, number_type, size_of_library, warn_of_names
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, compile, mode_number
-from ._operators import candidates, conversion_source, is_source, is_sum, key_of, not_an_operator, what_exists
+from ._operators import (candidates, conversion_source, is_file, is_source, is_sum, key_of, not_an_operator, what_exists,
+                         wrong_size)
 from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
 if TYPE_CHECKING:
     import os
-    from typing import Any, Callable, Literal, Union
+    from typing import Any, Callable, Literal, NoReturn as Never, TypeVar, Union
 
     from ._devices import Device
     from ._inputs import Input
 
     Array = Any  # of PyTorch, CuPy, JAX or NumPy, or with __cuda_array_interface__ or __dlpack__
+    A = TypeVar("A")  # the caller's kind of array, which results are, too
     Operator = Union[str, os.PathLike, Input, Callable]
     Where = Union[str, Device, None]
     Mode = Literal["lto", "ptx"]
 else:  # typing.get_type_hints needs the names
-    Any = Array = Operator = Where = Mode = object
+    Any = Array = A = Never = Operator = Where = Mode = object
 
 
 def _require_one_dimension(array_view, name):
@@ -83,7 +85,7 @@ def _accumulator(source, op, dtype, out):
     """The type that elements are converted to before they are combined; None: their own. Integers of fewer than 64 bits are
     added and multiplied as the framework's own sum does it, or in the type of `out`."""
     if dtype is not None:
-        element = result_type(dtype)
+        element = element_type(dtype)
     elif source.element.sum_type is None or not is_sum(op):
         return None
     elif out is None:
@@ -103,15 +105,45 @@ def _converted(source, element, stream, device, mode):
     return result
 
 
-def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
-           device: Where = None, mode: Mode = "lto") -> Array:
-    """Folds all elements of `x` with an operator, in order, starting with `init`: an array without dimensions.
+# What users of other libraries write: the argument, and what to write instead.
+_ELSEWHERE = {
+    "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments: fatlink.segmented_reduce(x.reshape(-1), offsets)",
+    "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or fatlink.transform_reduce",
+    "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
+    "key": "pass the order as op: CUDA source with FATLINK_LESS(type, a, b), or a Python function of two elements",
+    "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",
+    "range": 'pass op="uniform_bins" with state=, or an operator that gives the bin', "func": "pass op=", "function": "pass op=",
+    "predicate": "pass op=", "return_counts": "call fatlink.histogram",
+}
 
-    dtype   the name of the type ("int64") that elements are converted to before they are combined, and of the result. None: with
-            "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64 or uint64;
-            PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
-    init    a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
-    out     an array of the shape () or (1,) for the result"""
+
+def _unknown_arguments(function, names):
+    """The error of arguments that a function does not have."""
+    name = next(iter(names))
+    return UsageTypeError(f"{function}() has no argument {name!r}", input=name, code="invalid-argument",
+                          hint=_ELSEWHERE.get(name, f"help(fatlink.{function}) lists the arguments"))
+
+
+def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
+           device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
+    """Folds all elements of `x` with an operator, in order, starting with `init`: an array without dimensions, of NumPy a scalar.
+
+    x           an array of any shape
+    op          two elements to one: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA source,
+                an Input or a Python function
+    dtype       the name of the type ("int64") that elements are converted to before they are combined, and of the result. None:
+                with "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64
+                or uint64; PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
+    init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
+    out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.reduce(numpy.array([3, 8, 1], numpy.float32), "max")
+        8.0"""
+    if others:
+        raise _unknown_arguments("reduce", others)
     again = _find_repeated("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
@@ -130,10 +162,24 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
 
 
 def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None,
-                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
-    """As reduce, of what the operator's hook `load` makes of each element, in one pass: an installed name ("sum_squares"), or
-    CUDA source with FATLINK_LOAD and FATLINK_COMBINE. `init` may be left out of names that begin with "sum_" or "count_".
-    The operator states the type of its results; a `dtype` that is another one is refused."""
+                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                     **others: Never) -> Any:
+    """As reduce, of what the operator's hook `load` makes of each element, in one pass.
+
+    x           an array of any shape
+    op          an installed name ("sum_squares"), a file, an Input, or CUDA source with FATLINK_LOAD and FATLINK_COMBINE
+    dtype       the type of the results, which the operator states; another one is refused
+    init        with what the result begins; may be left out of names that begin with "sum_" or "count_"
+    state       an array of what `load` gets besides the element; None: a null pointer
+    out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.transform_reduce(numpy.array([3, 4], numpy.float32), "sum_squares")
+        25.0"""
+    if others:
+        raise _unknown_arguments("transform_reduce", others)
     source = view_of(x, "x")
     call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
     result = _single_output(call, out, source, stream)
@@ -142,11 +188,26 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     return source.kind.result(result.array) if out is None else out
 
 
-def segmented_reduce(x: Array, offsets: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None,
-                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
-    """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. `offsets`: int64 or uint64, one more than there
-    are segments, not decreasing, at most len(x); they are not checked, and wrong ones read outside of the array. `dtype`: as of
-    reduce; elements of another type are converted in a pass before."""
+def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None,
+                     out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                     **others: Never) -> A:
+    """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]].
+
+    x           an array of one dimension
+    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x); they are not checked, and wrong
+                ones read outside of the array
+    op          as of reduce
+    dtype       as of reduce; elements of another type are converted in a pass before
+    init        as of reduce, for each segment
+    out         an array for the result; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.segmented_reduce(numpy.arange(6, dtype=numpy.float32), numpy.array([0, 3, 6]))  # the rows of 2 × 3
+        array([ 3., 12.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("segmented_reduce", others)
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
     if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
@@ -178,19 +239,45 @@ def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
     return result.array
 
 
-def scan(x: Array, op: Operator = "add", *, dtype: Any = None, out: Array | None = None, stream: Any = None,
-         device: Where = None, mode: Mode = "lto") -> Array:
-    """Inclusive scan: element i combines x[0] to x[i]. `out` may be `x`. `dtype`: as of reduce; elements of another type are
-    converted in a pass before."""
+def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None, stream: Any = None,
+         device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+    """Inclusive scan: element i combines x[0] to x[i].
+
+    x           an array of one dimension
+    op          as of reduce
+    dtype       as of reduce; elements of another type are converted in a pass before
+    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.scan(numpy.array([1, 2, 3], numpy.float32))
+        array([1., 3., 6.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("scan", others)
     again = _find_repeated("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     return _scan("scan", again, x, op, dtype, out, stream, device, mode)
 
 
-def exclusive_scan(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None,
-                   stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
-    """Exclusive scan: element i combines `init` and x[0] to x[i - 1]. `out` may be `x`. `dtype`: as of scan."""
+def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: A | None = None,
+                   stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+    """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
+
+    x           an array of one dimension
+    op          as of reduce
+    dtype       as of reduce; elements of another type are converted in a pass before
+    init        as of reduce
+    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.exclusive_scan(numpy.array([1, 2, 3], numpy.float32))
+        array([0., 1., 3.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("exclusive_scan", others)
     again = _find_repeated("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
@@ -202,17 +289,26 @@ _MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", 
          3: ("map3", ("out", "in1", "in2", "in3", "state"))}
 
 
-def map(x: Array, y: Array | None = None, z: Array | None = None, *, op: Operator | None = None, dtype: Any = None,
-        state: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None,
-        mode: Mode = "lto") -> Array:
+def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, dtype: Any = None,
+        state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None,
+        mode: Mode = "lto", **others: Never) -> A:
     """Applies the operator to each element of one to three arrays of equal shape.
 
-    dtype   for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
-            returns another kind of number"""
-    if op is None:
-        text = y if isinstance(y, str) else getattr(y, "__name__", None) if callable(y) else None
-        raise UsageTypeError("map was given no operator", input="op", hint=f"pass op={text!r}" if isinstance(y, str) else
-                             f"pass op={text}" if text else 'pass op="square", CUDA source or a Python function')
+    x, y, z     arrays of one shape
+    op          of as many elements as there are arrays: "square", "subtract", "multiply_add", another name, a file, CUDA
+                source, an Input or a Python function
+    dtype       for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
+                returns another kind of number
+    state       an array of what the operator gets besides the elements; None: a null pointer
+    out         an array for the result; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.map(numpy.array([1, 2], numpy.float32), op="scale_add", state=numpy.array([2, 1], numpy.float32))
+        array([3., 5.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("map", others)
     arrays = (x,) if y is None and z is None else (x, y) if z is None else (x, y, z)
     again = _find_repeated("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
     if again is not None and (done := again.run(arrays, out)) is not None:
@@ -275,34 +371,90 @@ def _selection(name, base, x, op, states, outputs, stream, device, mode):
     return source, results, count
 
 
-def select(x: Array, op: Operator, *, state: Array | None = None, out: Array | None = None, stream: Any = None,
-           device: Where = None, mode: Mode = "lto") -> Array:
+def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, stream: Any = None,
+           device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """The elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an array of
-    len(x) elements: copy it to free the rest."""
+    len(x) elements: copy it to free the rest.
+
+    x           an array of one dimension
+    op          an element to true or false: "nonzero", "positive", "finite", another name, a file, CUDA source, an Input or
+                a Python function
+    state       an array of what the predicate gets besides the element; None: a null pointer
+    out         an array of len(x) elements; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.select(numpy.array([3, -1, 2], numpy.float32), "positive")
+        array([3., 2.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("select", others)
     source, (result,), count = _selection("select", "keep", x, op, {"state": state}, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
 
-def partition(x: Array, op: Operator, *, state: Array | None = None, out: Array | None = None, rejected: Array | None = None,
-              stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
-    """The elements that a predicate accepts, and the others, both in order. Waits for their number."""
+def partition(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, rejected: A | None = None,
+              stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, A]:
+    """The elements that a predicate accepts, and the others, both in order. Waits for their number.
+
+    x           an array of one dimension
+    op          as of select
+    state       as of select
+    rejected    as `out`, for the others
+    out         an array of len(x) elements; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.partition(numpy.array([3, -1, 2], numpy.float32), "positive")
+        (array([3., 2.], dtype=float32), array([-1.], dtype=float32))"""
+    if others:
+        raise _unknown_arguments("partition", others)
     source, results, count = _selection("partition", "keep", x, op, {"state": state}, {"out": out, "rejected": rejected}, stream,
                                         device, mode)
     return source.kind.first(results[0].array, count), source.kind.first(results[1].array, source.count - count)
 
 
-def transform_select(x: Array, op: Operator, *, keep_state: Array | None = None, store_state: Array | None = None,
-                     out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
-    """What the operator's hook `store` makes of the elements that its hook `keep` accepts, in order and in one pass: an installed
-    name ("halves_of_positive"), or CUDA source with FATLINK_KEEP and FATLINK_STORE. Waits for their number."""
+def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, store_state: Array | None = None,
+                     out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                     **others: Never) -> A:
+    """What the operator's hook `store` makes of the elements that its hook `keep` accepts, in order and in one pass. Waits for
+    their number.
+
+    x           an array of one dimension
+    op          an installed name ("halves_of_positive"), a file, an Input, or CUDA source with FATLINK_KEEP and FATLINK_STORE
+    keep_state  an array of what `keep` gets besides the element; None: a null pointer
+    store_state the same of `store`
+    out         an array of len(x) elements; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.transform_select(numpy.array([3, -1, 2], numpy.float32), "halves_of_positive")
+        array([3., 2.], dtype=float16)"""
+    if others:
+        raise _unknown_arguments("transform_select", others)
     states = {"keep_state": keep_state, "store_state": store_state}
     source, (result,), count = _selection("transform_select", "keep_store", x, op, states, {"out": out}, stream, device, mode)
     return source.kind.first(result.array, count)
 
 
-def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: Any = None, device: Where = None,
-         mode: Mode = "lto") -> Array:
-    """The elements in the order of `op`, "less", "greater" or another strict weak order; equal ones keep their order."""
+def sort(x: A, op: Operator = "less", *, out: A | None = None, stream: Any = None, device: Where = None,
+         mode: Mode = "lto", **others: Never) -> A:
+    """The elements in order; equal ones keep their order.
+
+    x           an array of one dimension
+    op          the order: "less" (ascending), "greater" (descending), or another strict weak order as a name, file,
+                source or function
+    out         an array for the result; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.sort(numpy.array([3, 8, 1], numpy.float32), "greater")
+        array([8., 3., 1.], dtype=float32)"""
+    if others:
+        raise _unknown_arguments("sort", others)
     again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
@@ -316,9 +468,23 @@ def sort(x: Array, op: Operator = "less", *, out: Array | None = None, stream: A
     return result.array
 
 
-def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array | None = None, out_values: Array | None = None,
-               stream: Any = None, device: Where = None, mode: Mode = "lto") -> tuple[Array, Array]:
-    """The keys in the order of `op`, and the values, of 4 or 8 bytes, which move with their keys."""
+def sort_pairs(keys: A, values: Array, op: Operator = "less", *, out: A | None = None, out_values: Array | None = None,
+               stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
+    """The keys in order, and the values, which move with their keys.
+
+    keys        an array of one dimension
+    values      as many elements of 4 or 8 bytes
+    op          as of sort
+    out_values  as `out`, for the values
+    out         an array for the keys; None: a new one of their kind
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.sort_pairs(numpy.array([3, 8, 1], numpy.float32), numpy.array([0, 1, 2], numpy.int32))
+        (array([1., 3., 8.], dtype=float32), array([2, 0, 1], dtype=int32))"""
+    if others:
+        raise _unknown_arguments("sort_pairs", others)
     source, values_view = view_of(keys, "keys"), view_of(values, "values")
     _require_one_dimension(source, "sort_pairs")
     if values_view.element.bytes not in (4, 8) or tuple(values_view.shape) != tuple(source.shape):
@@ -336,10 +502,24 @@ def sort_pairs(keys: Array, values: Array, op: Operator = "less", *, out: Array 
     return result.array, result_values.array
 
 
-def histogram(x: Array, op: Operator, *, bins: int = 256, state: Array | None = None, out: Array | None = None,
-              stream: Any = None, device: Where = None, mode: Mode = "lto") -> Array:
-    """How many elements are in each bin: `op` gives the bin of an element; elements in no bin from 0 to bins - 1 are not counted.
-    The counts are uint64, of PyTorch int64."""
+def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,
+              stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+    """How many elements are in each bin. The counts are uint64, of PyTorch int64.
+
+    x           an array of any shape
+    op          an element to its bin: "byte_bins", "uniform_bins", another name, a file, source or function;
+                elements in no bin from 0 to bins - 1 are not counted
+    bins        how many bins there are
+    state       an array of what the operator gets besides the element; None: a null pointer
+    out         an array of `bins` elements of int64 or uint64; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.histogram(numpy.array([0, 2, 2], numpy.uint8), "byte_bins", bins=4)
+        array([1, 0, 2, 0], dtype=uint64)"""
+    if others:
+        raise _unknown_arguments("histogram", others)
     source = view_of(x, "x")
     call = find_algorithm("histogram", "bin", op, (source,), device, mode)
     if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins < 2**59:
@@ -443,11 +623,7 @@ def _unhashable(op, mode, device, dtype):
     mode_number(mode)
     if device is not None:
         as_device(device)
-    return _not_a_type(dtype)
-
-
-def _not_a_type(dtype):
-    return UsageTypeError(f"dtype is {shown(dtype)}", input="dtype", hint='pass the name of a number type: "float32"')
+    return not_a_type(dtype)
 
 
 def _are_together(sources):
@@ -466,7 +642,7 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
             if entry is None:
-                result = None if dtype is None else result_type(dtype)
+                result = None if dtype is None else element_type(dtype)
                 entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
                 _keep(key, entry)
     finally:
@@ -506,20 +682,6 @@ def _keep(key, algorithm):
         _bound[key] = algorithm
 
 
-def result_type(dtype):
-    """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX."""
-    if dtype.__class__ is ElementType:
-        return dtype
-    name = dtype
-    if not isinstance(dtype, str):
-        names = (attribute(dtype, "name"), attribute(dtype, "__name__"), shown(dtype).removeprefix("torch."))
-        name = next(name for name in names if isinstance(name, str))
-    element = number_type(name)
-    if element is None:
-        raise _not_a_type(dtype)
-    return element
-
-
 def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
     """The library for the size of the elements. Of load_combine it is that of the results, which the operator states."""
     elements = [source.element for source in sources]
@@ -540,7 +702,7 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
-    raise failure
+    raise op.__class__ is str and not is_source(op) and not is_file(op) and wrong_size(op, base, elements[0]) or failure
 
 
 def _try_converted(algorithm, op, sources, device, mode, result):

@@ -2,7 +2,7 @@
 """The types of elements: the numbers of fatlink_scalar, and structs of named fields."""
 import struct
 
-from ._arguments import shown
+from ._arguments import attribute, shown
 from ._errors import UsageTypeError
 
 UNSTATED = 0
@@ -55,6 +55,31 @@ def number_type(name):
     elif element is None and name == "bool":  # a byte that is 0 or 1
         element = ElementType._all.setdefault(name, ElementType(name, UNSTATED, 1, is_bool=True))
     return element
+
+
+def element_type(dtype):
+    """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX; of NumPy also of structs."""
+    if dtype.__class__ is ElementType:
+        return dtype
+    if attribute(dtype, "names"):
+        return record_type(dtype)
+    names = (dtype,) if isinstance(dtype, str) else (attribute(dtype, "name"), attribute(dtype, "__name__"),
+                                                     shown(dtype).removeprefix("torch."))
+    element = number_type(next(name for name in names if isinstance(name, str)))
+    if element is None:
+        raise not_a_type(dtype)
+    return element
+
+
+def not_a_type(dtype):
+    return UsageTypeError(f"dtype is {shown(dtype)}", input="dtype", hint='pass the name of a number type: "float32"')
+
+
+def record_of_fields(text):
+    """The fields of "{value: float32, index: int32}" as numpy.dtype takes them; None of other texts."""
+    if not text or not text.startswith("{"):
+        return None
+    return [tuple(field.split(": ")) for field in text[1:-1].split(", ")]
 
 
 def layout(types):

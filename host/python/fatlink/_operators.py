@@ -10,13 +10,23 @@ import operator
 import os
 
 from ._arguments import path_of, shown
-from ._elements import NUMBERS, warn_of_names
+from ._elements import NUMBERS, element_type, is_same_record, record_of_fields, warn_of_names
 from ._errors import CompileError, FileError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
 from ._linking import compile
 from ._python_operators import compile_function, function_of, key_of_function, result_of
 
+TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
+if TYPE_CHECKING:
+    from typing import Any
+else:  # typing.get_type_hints needs the name
+    Any = object
+
+# Algorithms and the contracts of their operators, without the size of an element. Those of map are map1, map2 and map3.
+BASES = {"reduce": "combine", "transform_reduce": "load_combine", "segmented_reduce": "combine", "scan": "combine",
+         "exclusive_scan": "combine", "select": "keep", "partition": "keep", "transform_select": "keep_store", "sort": "less",
+         "sort_pairs": "less", "histogram": "bin"}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
 _HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
@@ -221,18 +231,63 @@ def is_sum(op):
     return op in ("add", "multiply") if op.__class__ is str else callable(op) and _family_of(op) in ("add", "multiply")
 
 
+def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[str]:
+    """The names that `op` of an algorithm takes for arrays of a type: those of families first, then those of installed operators.
+
+    algorithm   the name of a function: "reduce", "sort", "map"
+    dtype       the type of the elements: "float32", or a dtype of NumPy, PyTorch or JAX
+    arrays      of map: how many arrays it is called with, from 1 to 3
+
+        >>> fatlink.operators("sort", "float32")
+        ['less', 'greater', 'greater_float', 'less_float']"""
+    base = f"map{arrays}" if algorithm == "map" else BASES.get(algorithm) if isinstance(algorithm, str) else None
+    if base is None:
+        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm", hint=f"pass one of {', '.join([*BASES, 'map'])}")
+    if base not in _MACROS and algorithm == "map":
+        raise UsageError(f"arrays is {shown(arrays)}", input="arrays", hint="pass 1, 2 or 3")
+    return _names_of(base, element_type(dtype), installed())
+
+
+def _names_of(base, element, entries):
+    names = list(families(base, element))
+    contract = contract_for(base, element.bytes)
+    return names + [entry["name"] for entry in entries if (entry.get("contract") or {}).get("name") == contract
+                    and entry["kind"] == "transform" and entry["name"] not in names and _is_for(entry, element)]
+
+
+def _is_for(entry, element):
+    """Whether an installed operator of the right size is for elements of this type: as its file states, or by its name."""
+    stated = (entry.get("reference") or {}).get("element")
+    if stated:
+        return is_same_record(element.name, stated) if stated.startswith("{") else stated == element.name
+    return element.dtype is None and not _is_of_another_type(entry["name"], element)
+
+
 def what_exists(base, element):
     """A hint that lists the operators for elements of this type."""
     try:
         entries = installed()
     except Exception:  # the hint lacks them, the error is another one
         entries = []
-    contract = contract_for(base, element.bytes)
-    names = [entry["name"] for entry in entries if (entry.get("contract") or {}).get("name") == contract
-             and entry["kind"] == "transform" and not _is_of_another_type(entry["name"], element)]
-    names += [name for name in families(base, element) if name not in names]
-    listing = f"operators of {contract} for {element}: {', '.join(names)}; or pass" if names else "pass"
+    names = _names_of(base, element, entries)
+    listing = f"operators of {contract_for(base, element.bytes)} for {element}: {', '.join(names)}; or pass" if names else "pass"
     return f"{listing} CUDA source with {_macro_name(base)}, or a Python function"
+
+
+def wrong_size(name, base, element):
+    """The error of an installed operator that is for structs of another size than the elements; None: it states no struct."""
+    try:
+        entries = installed(name)
+    except Exception:
+        return None
+    stated = next((entry["reference"]["element"] for entry in entries if (entry.get("reference") or {}).get("element")), None)
+    fields = record_of_fields(stated)
+    if fields is None:
+        return None
+    return UsageTypeError(f"operator {name} takes elements {stated}, and x is an array of {element}", input=name,
+                          code="wrong-operator",
+                          hint=f"make an array of them: numpy.empty(len(x), {fields!r}), and set its fields; "
+                               + what_exists(base, element))
 
 
 def _macro_name(base):
