@@ -48,7 +48,7 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
   The package holds no code for the host's processor, only fatbins.
 
 The packages have the project's version, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible at the
-time ``$SOURCE_DATE_EPOCH``, which must be set for ``cpack``. A TGZ unpacks to ``<project>-<version>/``, which can be
+time ``$SOURCE_DATE_EPOCH``; without it, ``cpack`` takes the time of the project's last commit, or of its CMakeLists.txt. A TGZ unpacks to ``<project>-<version>/``, which can be
 moved; the archives of one project can be unpacked over each other. ``cpack`` needs Python 3.9 or newer, which writes the
 SPDX document: ``Python3_EXECUTABLE`` if it is set, else the first ``python3`` in ``PATH``.
 
@@ -262,7 +262,7 @@ function(_fatlink_write_package_settings package)
     string(APPEND settings "set(${name} [==[${arg_${name}}]==])\n")
   endforeach()
   string(APPEND settings "include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/stage_package.cmake]==])\n")
-  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_PACKAGE_SCRIPTS "${script}" "${arg_COMPONENT}" "${package}")
   file(WRITE "${script}.in" "${settings}")
 endfunction()
 
@@ -283,12 +283,29 @@ function(_fatlink_finish_packages)
   endforeach()
   _fatlink_set_cpack_variables()
   get_property(scripts GLOBAL PROPERTY FATLINK_PACKAGE_SCRIPTS)
+  set(CPACK_FATLINK_PROJECT "${PROJECT_SOURCE_DIR}")
+  get_cmake_property(components COMPONENTS)  # before each package's script makes its component one of them
   while(scripts)
-    list(POP_FRONT scripts script component)
+    list(POP_FRONT scripts script component package)
+    _fatlink_check_component("fatlink_add_package(${package})" "${component}" "${components}")
     configure_file("${script}.in" "${script}" @ONLY)
     install(SCRIPT "${script}" COMPONENT "${component}")
   endwhile()
   include(CPack)
+endfunction()
+
+# A component that no install() names would make a package without the project's files.
+function(_fatlink_check_component caller component components)
+  if(component IN_LIST components)
+    return()
+  endif()
+  list(REMOVE_ITEM components Unspecified)
+  list(JOIN components ", " names)
+  if(NOT names)
+    set(names "none: give each install() a COMPONENT")
+  endif()
+  message(FATAL_ERROR "${caller}: no install() has COMPONENT ${component}, so the package would hold no files. Components that "
+    "have files: ${names}")
 endfunction()
 
 # CPack's variables that all packages share. Values that the project has set are kept.

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # CPACK_PROJECT_CONFIG_FILE: cpack reads it once per package format.
 if(NOT DEFINED ENV{SOURCE_DATE_EPOCH})
-  message(FATAL_ERROR "SOURCE_DATE_EPOCH is not set. Packages carry that time, so that builds are "
-    "reproducible; for example SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cpack")
+  # Packages carry one time, so that builds are reproducible: of the project's last commit, or of its CMakeLists.txt.
+  execute_process(COMMAND git -C "${CPACK_FATLINK_PROJECT}" log -1 --format=%ct
+    OUTPUT_VARIABLE epoch OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)
+  if(NOT status EQUAL 0 OR NOT epoch MATCHES "^[0-9]+$")
+    file(TIMESTAMP "${CPACK_FATLINK_PROJECT}/CMakeLists.txt" epoch "%s" UTC)
+  endif()
+  set(ENV{SOURCE_DATE_EPOCH} "${epoch}")
 endif()
 if(CPACK_GENERATOR STREQUAL "TGZ")
   set(CPACK_PACKAGING_INSTALL_PREFIX "/${CPACK_PACKAGE_NAME}-${CPACK_PACKAGE_VERSION}")

@@ -5,6 +5,7 @@ import unittest
 from build_side import CONTRACT, FATBIN, HEADER, BuildSide
 
 VERSION = "set(PROJECT_VERSION 1)\n"
+INSTALL = "install(FILES CMakeLists.txt DESTINATION share COMPONENT c)\n"
 
 
 class Arguments(BuildSide):
@@ -217,8 +218,16 @@ class Package(Arguments):
             "PROVIDES_CONTRACTS", "DEB_DEPENDS", "DEB_RECOMMENDS", "RPM_REQUIRES", "RPM_RECOMMENDS", "SBOM",
             "ARCHIVE_COMPONENTS"))
 
+    def test_a_component_without_files_stops_configuration(self):
+        package = "fatlink_add_package(pp COMPONENT c SUMMARY s)\n"
+        self.assert_stops(VERSION + package, "fatlink_add_package(pp): no install() has COMPONENT c, so the package would hold no "
+                          "files. Components that have files: none: give each install() a COMPONENT")
+        self.assert_stops(VERSION + package + "".join(f"install(FILES CMakeLists.txt DESTINATION share COMPONENT {name})\n"
+                                                      for name in ("data", "code")),
+                          "Components that have files: code, data")
+
     def test_a_text_with_special_characters_is_kept(self):
-        done = self.configure(f'{VERSION}fatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
+        done = self.configure(f'{VERSION}{INSTALL}fatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("there is no LICENSE", " ".join(done.stderr.split()))
         self.assertIn("set(SUMMARY [==[a; b [x]==])", (self.folder / "b/packages/pp.cmake").read_text())
