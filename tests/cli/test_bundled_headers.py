@@ -6,6 +6,7 @@ NVRTC is in a folder without headers; other toolkits of the machine are not sear
 import os
 import pathlib
 import shutil
+import stat
 import subprocess
 import tempfile
 import unittest
@@ -124,6 +125,18 @@ class BundledHeaders(CliTest):
                                          hint="the headers of CUDA, which NVRTC brings, could not be unpacked (")
                 self.assertIn(cause, done.stderr)
                 self.assertIn("use another folder (FATLINK_CACHE_DIR)", done.stderr)
+
+    def test_are_unpacked_among_temporary_files_where_no_cache_can_be(self):
+        temporary = self.folder / "temporary"
+        temporary.mkdir()
+        for home in ("", str(self.file("plain", ""))):
+            with self.subTest(home=home):
+                env = {"FATLINK_CACHE_DIR": "", "XDG_CACHE_HOME": "", "HOME": home, "TMPDIR": str(temporary)}
+                self.compile_half(env=env)
+                folder = temporary / f"fatlink-{os.geteuid()}"
+                self.assertEqual(stat.S_IMODE(folder.stat().st_mode), 0o700)
+                self.assertEqual(len(list(folder.glob("headers/*/.nvrtc_headers_version"))), 1)
+                shutil.rmtree(folder)
 
     def compile_in_mount(self, options):
         """With a file system of its own as the cache's folder, which needs root or user name spaces."""

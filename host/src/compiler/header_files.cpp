@@ -2,6 +2,7 @@
 #include "compiler/header_files.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <climits>
@@ -12,6 +13,7 @@
 #include "fatlink/source.hpp"
 #include "toolkit/toolkit_library.hpp"
 #include "util/bytes/sha256.hpp"
+#include "util/files/output_file.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
@@ -491,10 +493,24 @@ std::vector<fs::path> roots_of(fs::path const& file)
   return {real.parent_path().parent_path(), file.parent_path().parent_path()};
 }
 
+/// Whether this process may write to `folder`, or may make it.
+bool is_writable(fs::path folder)
+{
+  std::error_code failure;
+  while (!folder.empty() && !fs::exists(folder, failure) && folder != folder.parent_path())
+    folder = folder.parent_path();
+  return !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+/// The cache's folder. Where none is named and the default one cannot be made, without HOME or as
+/// another user in a container: a folder of this user's own among the temporary files.
 fs::path folder_of(link_cache const* cache)
 {
   auto const folder = cache == nullptr ? fs::path() : cache->settings().folder;
-  return folder.empty() ? default_cache_settings({}).folder : folder;
+  auto const by_default = default_cache_settings({}).folder;
+  if (!folder.empty() && folder != by_default) return folder;
+  if (!environment("FATLINK_CACHE_DIR").empty() || is_writable(by_default)) return by_default;
+  return scratch_folder() / detail::format("fatlink-{}", ::geteuid());
 }
 
 }  // namespace
