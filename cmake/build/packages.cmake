@@ -22,7 +22,8 @@ fatlink_add_package(fatlink-runtime
   DESCRIPTION "Links kernels of CUDA libraries with the device functions that define
 their hooks, from fatbins that were compiled once; runs and verifies the result,
 on a reference device if there is no GPU. Holds the program, its helper process,
-the shared library, and the kernel apply_transform."
+the shared library, and libraries of kernels with hooks: apply_transform, convert,
+stencil, and algorithms (reduce, scan, sort, select, histogram, map)."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
   OVERRIDES "${PROJECT_SOURCE_DIR}/cmake/build/debian/fatlink-runtime.lintian-overrides"
