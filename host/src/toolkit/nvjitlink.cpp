@@ -185,9 +185,9 @@ toolkit_library const& nvjitlink_library()
                     "nvJitLinkGetInfoLog", "nvJitLinkVersion"},
       .versioned_name = "nvJitLinkCreate",
       .remedy =
-          "install CUDA 13's nvJitLink (Debian, Ubuntu: libnvjitlink-13-0; in an active Python "
-          "environment: pip install nvidia-nvjitlink), or set FATLINK_NVJITLINK to its "
-          "libnvJitLink.so.13",
+          "pip install nvidia-nvjitlink in an active Python environment, or install "
+          "libnvjitlink-13-0 of "
+          "NVIDIA's apt repository, or set FATLINK_NVJITLINK to CUDA 13's libnvJitLink.so.13",
       .unavailable = error_code::nvjitlink_unavailable,
       .origin = stage::linker};
   return library;

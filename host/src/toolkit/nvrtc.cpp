@@ -105,9 +105,9 @@ toolkit_library const& nvrtc_library()
       .wheel_folder = "lib",
       .functions = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetLTOIR", "nvrtcGetCUBIN"},
       .remedy =
-          "install CUDA 13's NVRTC (NVIDIA's apt repository: cuda-nvrtc-13-0; in an active Python "
-          "environment: pip install nvidia-cuda-nvrtc), or set FATLINK_NVRTC to its "
-          "libnvrtc.so.13",
+          "pip install nvidia-cuda-nvrtc in an active Python environment, or install "
+          "cuda-nvrtc-13-0 of "
+          "NVIDIA's apt repository, or set FATLINK_NVRTC to CUDA 13's libnvrtc.so.13",
       .unavailable = error_code::nvrtc_unavailable,
       .origin = stage::compiler};
   return library;

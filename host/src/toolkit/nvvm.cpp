@@ -43,8 +43,9 @@ toolkit_library const& nvvm_library()
       .wheel_folder = "lib",
       .functions = {"nvvmCreateProgram", "nvvmCompileProgram", "nvvmLazyAddModuleToProgram"},
       .remedy =
-          "install CUDA 13's libNVVM (NVIDIA's apt repository: libnvvm-13-0; in an active Python "
-          "environment: pip install nvidia-nvvm), or set FATLINK_LIBNVVM to its libnvvm.so.4",
+          "pip install nvidia-nvvm in an active Python environment, or install libnvvm-13-0 of "
+          "NVIDIA's "
+          "apt repository, or set FATLINK_LIBNVVM to CUDA 13's libnvvm.so.4",
       .unavailable = error_code::nvvm_unavailable,
       .origin = stage::compiler};
   return library;
