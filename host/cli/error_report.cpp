@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "error_report.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <new>
@@ -31,6 +33,13 @@ int status_of(std::exception const& failure)
 void print_field(char const* name, std::string const& value)
 {
   if (!value.empty()) print_error("  {:<7} {}\n", name, value);
+}
+
+/// Whether a hint after `log` would be far from the message.
+bool is_long(std::string const& log)
+{
+  constexpr std::ptrdiff_t k_most_lines = 10;
+  return std::ranges::count(log, '\n') > k_most_lines;
 }
 
 void print_log(std::string const& log)
@@ -66,8 +75,10 @@ void print_details(error const& failure)
   if (failure.where() != stage::usage &&
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
+  auto const is_first = is_long(details.log);
+  if (is_first) print_field("hint:", details.hint);
   print_log(details.log);
-  print_field("hint:", details.hint);
+  if (!is_first) print_field("hint:", details.hint);
 }
 
 /// The findings except the first error, which print_details has printed.

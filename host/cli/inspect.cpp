@@ -201,7 +201,8 @@ nlohmann::json contents_json(launch_plan const& plan)
 /// `plan`: an object that contents_json returned.
 void print_plan(nlohmann::json const& plan)
 {
-  fmt::print("  plan {}: {}{}\n", plan["name"], plan["summary"],
+  auto const summary = plan["summary"].get<std::string>();
+  fmt::print("  plan {}{}{}{}\n", plan["name"], summary.empty() ? "" : ": ", summary,
              with_member(plan, "contract", " (contract {})"));
   for (auto const& [name, fields] : plan["types"].items()) print_type(name, fields);
   for (auto const& argument : plan["arguments"]) print_argument(argument);

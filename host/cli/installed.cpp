@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "catalogue/installed_library.hpp"
+#include "compiler/installed_contract.hpp"
 #include "fatlink/error.hpp"
 #include "fatlink/source.hpp"
 #include "options.hpp"
@@ -37,12 +38,18 @@ struct stated_contract {
   std::string transform = {};
 };
 
-/// What the modules of `transform` state. A pipe is not read: its content is there once.
+/// What the modules of `transform` state, or of a source the macros. A pipe is not read: its
+/// content is there once.
 std::optional<stated_contract> read_contract(std::string const& transform)
 try {
   auto const file = input_file(transform);
   std::error_code ignored;
-  if (is_source_name(file) || !std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  if (!std::filesystem::is_regular_file(file, ignored)) return std::nullopt;
+  if (is_source_name(file)) {
+    auto name = detail::contract_of_macros(source::read(file).text());
+    if (name.empty()) return std::nullopt;
+    return stated_contract{.contract = {.contract = std::move(name)}, .transform = transform};
+  }
   auto const contents = input::read(file);
   if (auto const* const ident = find_contract(contents))
     return stated_contract{.contract = *ident, .transform = transform};

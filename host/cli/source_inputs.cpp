@@ -11,6 +11,7 @@
 #include <optional>
 #include <thread>
 
+#include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "installed.hpp"
 #include "options.hpp"
@@ -89,6 +90,7 @@ std::string find_input_contract(std::vector<std::optional<input>> const& inputs)
 /// A source, and where its input belongs.
 struct job {
   fatlink::source code;
+  std::string contract = {};  ///< of its macros, where nothing else states one
   std::size_t index = 0;
   std::optional<compiled_source> result = {};
   header_lookups lookups = {};
@@ -101,8 +103,10 @@ void compile_all(std::vector<job>& jobs, compiler& tool, compile_options const& 
 {
   auto const compile = [&](job& next) {
     try {
-      next.result = layer.empty() ? tool.compile(next.code, options, &next.lookups)
-                                  : tool.compile_into(layer, next.code, options);
+      auto own = options;
+      if (!next.contract.empty()) own.contract = next.contract;
+      next.result = layer.empty() ? tool.compile(next.code, own, &next.lookups)
+                                  : tool.compile_into(layer, next.code, own);
       if (!layer.empty()) next.lookups.found = next.result->headers;
     } catch (...) {
       next.failure = std::current_exception();
@@ -198,7 +202,8 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
   auto* contract =
       verb.add_option("--contract", flags.options.contract,
                       "installed contract whose header is included before the source, and which "
-                      "the fatbin states (default: what the first other input states)")
+                      "the fatbin states (default: what the first other input states, otherwise "
+                      "that of the macros by which the source defines hooks: FATLINK_COMBINE)")
           ->type_name("CONTRACT");
   verb.add_option("--header", flags.options.header,
                   "header to include before the source instead; the fatbin then states no contract")
@@ -263,6 +268,8 @@ std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,
     flags.warn_of_missing_folders();
     if (options.contract.empty() && options.header.empty())
       options.contract = find_input_contract(inputs);
+    if (options.contract.empty() && options.header.empty())
+      for (auto& each : jobs) each.contract = detail::contract_of_macros(each.code.text());
     auto tool = flags.compiler();
     compile_all(jobs, tool, options, flags.layer);
   }

@@ -20,6 +20,10 @@ namespace {
 
 using file_kind = detail::looked_up_file::file_kind;
 
+/// How the host knows the folder of the source. The program's name has no folder, so that NVRTC
+/// looks for headers beside it, "sub/f.cuh", in its working folder.
+constexpr char const* k_source_folder = "/@source/";
+
 /// What the host has answered in this compile. It answers each path once.
 class known_files {
  public:
@@ -34,15 +38,22 @@ class known_files {
   {
     std::lock_guard const lock(mutex_);
     auto const [entry, is_new] = files_.try_emplace(path);
-    if (is_new && !is_known_to_miss(path)) ask(path, entry->second);
+    if (!is_new || is_own_name(path)) return entry->second;
+    auto const asked = path.starts_with('/') ? path : k_source_folder + path;
+    if (!is_known_to_miss(asked)) ask(asked, entry->second);
     return entry->second;
   }
 
  private:
-  /// NVRTC also looks for names in its working folder, which has none.
+  /// NVRTC looks for these in its working folder, too, which has none.
+  static bool is_own_name(std::string const& path)
+  {
+    return path == "." || path.starts_with("__nv_");
+  }
+
   bool is_known_to_miss(std::string const& path) const
   {
-    if (!path.starts_with('/') || path.size() >= PATH_MAX) return true;
+    if (path.size() >= PATH_MAX) return true;
     for (auto end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1))
       if (missing_.contains(path.substr(0, end))) return true;
     return false;

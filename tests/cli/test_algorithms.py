@@ -139,10 +139,50 @@ class Algorithms(PlanTest):
         self.refuse_source("FATLINK_MAP1(float, float, x) { return x; }\n", "map2", "op.cu:1: error: ",
                            "FATLINK_MAP1 defines map_element, a hook of map1, and the source is compiled for map2/1: pass a library with it")
 
-    def test_an_operator_without_a_library_needs_a_contract(self):
-        self.refuse_source("FATLINK_COMBINE(float, a, b) { return a + b; }\n", None, "op.cu:1: error: ",
+    def test_an_operator_of_a_struct_without_a_library_needs_a_contract(self):
+        self.refuse_source("struct pair { float a, b; };\nFATLINK_COMBINE(pair, x, y) { return x; }\n", None, "op.cu:2: error: ",
                            "FATLINK_COMBINE defines combine, a hook of combine_N and load_combine_N, and the source is compiled for "
                            "apply_transform/1: pass a library with one of them, or state the contract (--contract NAME)")
+
+    def test_a_hint_comes_before_a_long_log(self):
+        self.file("op.cu", "struct pair { float a, b; };\nFATLINK_COMBINE(pair, x, y) { return x; }\n")
+        said = self.fatlink("compile", "op.cu", "-o", "op.fatbin", status=4).stderr
+        self.assertLess(said.index("hint: "), said.index("log:"))
+
+    def test_an_operator_without_a_library_names_the_libraries_of_its_contract(self):
+        self.file("op.cu", "FATLINK_COMBINE(float, a, b) { return a + b; }\n")
+        self.refuse(2, "--transform", "op.cu", "--elements", "10", says="op.cu is for the contract combine_4, of which ",
+                    hint="select one: --library ")
+
+    def test_the_macros_of_a_source_tell_its_contract(self):
+        for code, contract in (("FATLINK_COMBINE(float, a, b) { return a + b; }\n", "combine_4"),
+                               ("FATLINK_COMBINE(double, a, b) { return a + b; }\n", "combine_8"),
+                               ("FATLINK_LOAD(float, float, x) { return x; }\nFATLINK_COMBINE(float, a, b) { return a + b; }\n", "load_combine_4"),
+                               ("FATLINK_KEEP(int, x) { return x > 0; }\n", "keep_4"),
+                               ("FATLINK_STORE(float, int, x) { return x; }\nFATLINK_KEEP(int, x) { return x > 0; }\n", "keep_store_4"),
+                               ("FATLINK_MAP1(float, float, x) { return x; }\n", "map1")):
+            with self.subTest(code=code):
+                self.file("op.cu", code)
+                self.assertIn(f"contract {contract}/1", self.fatlink("compile", "op.cu", "-o", "op.fatbin").stdout)
+                self.fatlink("check", "op.cu")
+
+    def test_transforms_may_be_arguments_without_an_option(self):
+        self.file("op.cu", "FATLINK_COMBINE(float, a, b) { return a + b; }\n")
+        for words in (("op.cu", "--library", "reduce_4"), ("--library", "convert", "load_int8", "store_float16")):
+            said = self.fatlink_json("run", "--device", "cpu", "--elements", "100", *words)
+            self.assertEqual(len(said["files"]), len([word for word in words if not word.startswith("--")]))
+
+    def test_the_form_of_a_sidecar_verifies_a_sum(self):
+        self.file("op.cu", "FATLINK_COMBINE(float, a, b) { return a + b; }\n")
+        said = self.fatlink("run", "--device", "cpu", "--elements", "1000", "--library", "reduce_4", "op.cu").stdout
+        self.file("op.json", said[said.index("{"):])
+        (result,) = self.fatlink_json("run", "--device", "cpu", "--elements", "1000", "--library", "reduce_4", "op.cu")["modes"][0]["reference"]
+        self.assertTrue(result["verified"], result["reason"])
+
+    def test_a_library_passed_as_a_transform_is_named(self):
+        for words in (["convert"], ["--transform", "convert"]):
+            self.refuse(2, *words, says="convert is a library, not a transform", hint="pass it with --library convert")
+        self.refuse(2, "--library", "reduce_4", "convert", says="convert is a library, not a transform", hint="pass one library, with --library")
 
     def test_a_missing_operator_is_named_with_its_macro(self):
         self.refuse_source("__device__ float add(float a, float b) { return a + b; }\n", "reduce_4", "it defines ",

@@ -93,10 +93,11 @@ class BadSources(CompileCase):
     def test_a_header_outside_of_the_folders_in_angle_brackets(self):
         self.assert_is_outside_of_the_folders("<{}>")
 
-    def test_a_header_beside_the_source_is_not_read_without_a_folder(self):
+    def test_a_header_beside_the_source_is_not_read_for_angle_brackets(self):
         self.file("near.h", "#define SECRET 31337\n")
-        done = self.assert_refused('#include "near.h"\n' + HALF, says=["near.h is in none of the folders"],
-                                   hint="it is beside the source, whose folder is not searched: add it with -I .")
+        done = self.assert_refused("#include <near.h>\n" + HALF, says=["near.h is in none of the folders"],
+                                   hint='it is beside the source, whose folder is searched for #include "near.h" only: '
+                                        "write quotes, or add the folder with -I .")
         self.assertNotIn("31337", done.stderr)
 
     def test_a_header_that_is_a_fifo_or_a_device(self):

@@ -258,6 +258,18 @@ class Compile(CompileCase):
             self.file("x.cu", f'extern "C" __device__ float mix({name} x) {{ return x.x; }}\n')
             self.assert_fails(4, "check", "x.cu", says=[f'identifier "{name}" is undefined'], hint=hint, env={"FATLINK_PATH": str(self.folder)})
 
+    def test_a_hook_without_its_contract_is_named(self):
+        self.file("half.cu", HALF)
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
+        self.assertIn("warning: user_transform is a hook of the contract apply_transform: pass --contract apply_transform, so that its "
+                      "type is checked\n", done.stderr)
+        self.assertEqual(self.fatlink("compile", "half.cu", "-o", "out.fatbin", *CONTRACT).stderr, "")
+
+    def test_a_warning_is_shown_once_for_all_modes_and_architectures(self):
+        self.file("half.cu", HALF.replace("{ return", "{ int unused; return"))
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin", "--arch", "75,90", *CONTRACT)
+        self.assertEqual(done.stderr.count('variable "unused"'), 1)
+
     def test_shows_where_the_time_went(self):
         done = self.compile_source("half.cu", HALF, "--timing")
         self.assertRegex(done.stdout, r"\n  headers [\d.]+ ms, cache [\d.]+ ms, start [\d.]+ ms, compile [\d.]+ ms\n$")

@@ -45,6 +45,76 @@ class NextHeaders(HeaderCase):
         self.assertNotIn("@", done.stderr)
 
 
+class HeadersBesideTheSource(HeaderCase):
+    """An include with quotes searches the folder of the file that has it first."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("src/f.cuh", '#include "sub/g.cuh"\n')
+        self.write("src/sub/g.cuh", '#include "h.cuh"\n')
+        self.write("src/sub/h.cuh", "#define FACTOR 3.0F\n")
+
+    def compile_in_folder(self, text, *words, name="src/factor.cu"):
+        self.write(name, text)
+        self.fatlink("compile", name, "-o", "out.fatbin", *words)
+        return self.ptx()
+
+    def test_nested_headers_are_relative_to_the_header_that_includes_them(self):
+        self.assertIn(THREE, self.compile_in_folder('#include "f.cuh"\n' + FACTOR))
+
+    def test_a_source_in_the_working_folder(self):
+        self.write("f.cuh", "#define FACTOR 3.0F\n")
+        self.assert_factor_is_three('#include "f.cuh"\n' + FACTOR)
+
+    def test_it_comes_before_the_folders_of_the_options(self):
+        self.write("include/f.cuh", "#define FACTOR 99.0F\n")
+        self.assertIn(THREE, self.compile_in_folder('#include "f.cuh"\n' + FACTOR, "-I", "include"))
+        self.assertNotIn(THREE, self.compile_in_folder("#include <f.cuh>\n" + FACTOR, "-I", "include"))
+
+    def test_a_header_that_is_not_there_is_found_in_the_next_folder(self):
+        self.write("include/other.cuh", "#define FACTOR 3.0F\n")
+        self.assertIn(THREE, self.compile_in_folder('#include "other.cuh"\n' + FACTOR, "-I", "include"))
+
+    def test_has_include_tells_it(self):
+        self.assertIn(THREE, self.compile_in_folder('#if __has_include("f.cuh") && !__has_include(<f.cuh>)\n' + HAS_FACTOR))
+
+    def test_a_changed_or_new_header_is_compiled_anew(self):
+        self.write("include/g.cuh", "#define FACTOR 99.0F\n")
+        text = '#include "g.cuh"\n' + FACTOR
+        self.assertNotIn(THREE, self.compile_in_folder(text, "-I", "include"))
+        self.write("src/g.cuh", "#define FACTOR 3.0F\n")
+        self.assertIn(THREE, self.compile_in_folder(text, "-I", "include"))
+        self.write("src/g.cuh", "#define FACTOR 98.0F\n")
+        self.assertNotIn(THREE, self.compile_in_folder(text, "-I", "include"))
+
+    def test_the_cache_serves_the_same_texts_in_another_folder(self):
+        self.compile_in_folder('#include "f.cuh"\n' + FACTOR)
+        (self.folder / "src").rename(self.folder / "moved")
+        done = self.fatlink("compile", "moved/factor.cu", "-o", "again.fatbin")
+        self.assertIn("from the cache", done.stdout)
+        self.assertEqual((self.folder / "again.fatbin").read_bytes(), (self.folder / "out.fatbin").read_bytes())
+
+    def test_errors_name_the_file_of_the_header(self):
+        self.write("src/sub/h.cuh", "int 3;\n")
+        self.write("src/factor.cu", '#include "f.cuh"\n' + FACTOR)
+        done = self.assert_fails(4, "compile", "src/factor.cu", "-o", "o.fatbin", says=["src/sub/h.cuh:1: error:"])
+        self.assertNotIn("@", done.stderr)
+
+    def test_a_folder_above_the_source_is_not_searched(self):
+        self.write("secret.h", "#define FACTOR 31337\nint 3;\n")
+        (self.folder / "src/link.h").symlink_to(self.folder / "secret.h")
+        for name in ("../secret.h", "link.h", str(self.folder / "secret.h")):
+            self.write("src/factor.cu", f'#include "{name}"\n' + FACTOR)
+            done = self.assert_fails(4, "compile", "src/factor.cu", "-o", "o.fatbin", says=["is outside of the folders"])
+            self.assertNotIn("31337", done.stderr)
+
+    def test_the_other_verbs_find_it(self):
+        self.write("src/factor.cu", '#include "f.cuh"\n' + FACTOR)
+        self.fatlink("check", "src/factor.cu")
+        self.fatlink("link", "apply_transform", "src/factor.cu", "--target", "sm_80", "-o", "out.cubin")
+        self.fatlink("run", "--transform", "src/factor.cu", "--device", "cpu", "--elements", "64")
+
+
 class Directives(HeaderCase):
     """Directives are read as NVRTC reads them."""
 

@@ -156,7 +156,7 @@ class Helper(CompileCase):
         self.assertIn("hint:   run /bin/false to see why, or link with --in-process\n", done.stderr)
 
     def test_has_the_memory_that_was_asked_for(self):
-        done = self.fatlink("compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache", "--memory-limit", "16384")
+        done = self.fatlink("compile", self.file("half.cu", HALF), "-o", "x.fatbin", *CONTRACT, "--no-cache", "--memory-limit", "16384")
         self.assertEqual(done.stderr, "")
 
 

@@ -189,6 +189,18 @@ class RunPlan(PlanTest):
         done = self.fatlink("run", "--device", "cpu", *SUM, "--input", "in.npy", "--expect", "wrong.npy", status=1)
         self.assertIn("WRONG: 1 of 1 element; the first is element 0: 6, expected 7", done.stdout)
 
+    def test_the_worst_element_and_a_tolerance_that_accepts_it_are_named(self):
+        self.file("half.cu", 'extern "C" __device__ float user_transform(float x) { return 0.5F * x * 1.000001F; }\n')
+        stated = '{"name": "half", "hook": "user_transform", "reference": "x / 2", "tolerance_ulp": %s}'
+        self.file("half.json", stated % 1)
+        done = self.fatlink("run", "--device", "cpu", "half.cu", "--elements", "1000", status=1)
+        self.assertRegex(done.stdout, r"; the worst is element \d+: \S+, expected \S+, an error of \S+ ulp, which a tolerance of \"ulp\": \S+ accepts")
+        said = self.fatlink_json("run", "--device", "cpu", "half.cu", "--elements", "1000", status=1)["modes"][0]["reference"][0]
+        self.assertGreaterEqual(said["accepting_ulp"], said["max_ulp"])
+        self.assertIn("index", said["worst"])
+        self.file("half.json", stated % said["accepting_ulp"])
+        self.fatlink("run", "--device", "cpu", "half.cu", "--elements", "1000")
+
     def test_sources_are_compiled_and_reported(self):
         self.file("half.cu", self.HALF)
         self.file("in.npy", floats(1, 2, 3))

@@ -83,5 +83,34 @@ class SourceSidecars(CompileCase):
             self.fatlink(*COMPILE, "half.fatbin")
         self.assertEqual(json.loads(self.output("half.json"))["reference"], "x / 2")
 
+    def test_adding_a_digest_to_the_author_s_sidecar_is_said_once(self):
+        self.file("half.json", HALF_JSON)
+        self.assertIn('half.json is kept, with the "sha256" of half.fatbin added', self.fatlink(*COMPILE, "half.fatbin").stderr)
+        self.assertEqual(self.fatlink(*COMPILE, "half.fatbin").stderr, "")
+
+    def test_the_author_s_sidecar_is_not_replaced_by_that_of_another_source(self):
+        own = HALF_JSON.replace("half", "mine").encode()
+        self.file("out.json", own)
+        self.file("half.json", HALF_JSON)
+        self.assert_fails(2, *COMPILE, "out.fatbin", says=["out.json states something else than the sidecar beside the source"],
+                          hint="move it, or name another file with --output")
+        self.assertEqual(self.output("out.json"), own)
+        self.assertFalse((self.folder / "out.fatbin").exists())
+
+    def test_the_summary_is_optional(self):
+        self.need_nvjitlink()
+        stated = json.loads(HALF_JSON)
+        del stated["summary"]
+        self.file("half.json", json.dumps(stated))
+        self.assertIn("(tolerance 0.5)", self.fatlink(*RUN).stdout)
+
+    def test_without_one_run_prints_a_form_that_it_accepts(self):
+        self.need_nvjitlink()
+        said = self.fatlink(*RUN).stdout
+        form = said[said.index("{"):]
+        self.assertIn("state what the transform computes in half.json, for example:", said)
+        self.file("half.json", form.replace('"result": "x"', '"result": "x / 2"'))
+        self.assertIn("verified, 1,000 elements", self.fatlink(*RUN).stdout)
+
     def sidecar(self):
         return json.loads(self.output("out.json"))

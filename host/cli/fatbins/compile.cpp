@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // fatlink compile: source to a fatbin, without nvcc.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "catalogue/installed_library.hpp"
 #include "code_report.hpp"
+#include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
 #include "fatbins/fatbin_files.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "input/find_sidecar.hpp"
 #include "installed.hpp"
 #include "options.hpp"
@@ -99,6 +104,35 @@ void warn_about_float_flags(compiled_source& compiled, std::string const& file)
     }
 }
 
+/// Whether code of `compiled` defines `name` for other modules.
+bool defines(compiled_source const& compiled, std::string const& name)
+{
+  auto const is_of_name = [&](ptx_function const& function) { return function.name == name; };
+  return std::ranges::any_of(compiled.code.entries(), [&](fatbin_entry const& entry) {
+    if (!shows_interface(entry)) return false;
+    auto const& module = compiled.code.interface(entry);
+    return std::ranges::any_of(module.definitions, is_of_name) ||
+           std::ranges::any_of(module.weak, is_of_name);
+  });
+}
+
+/// Of functions with the name of a hook, whose types no contract has checked.
+void warn_about_hooks(compiled_source& compiled)
+{
+  std::map<std::string, std::vector<std::string>> contracts;  // by hook
+  for (auto const& name : detail::list_contracts()) try {
+      for (auto const& hook : detail::find_contract(name).hooks) contracts[hook].push_back(name);
+    } catch (error const&) {  // it is damaged
+      continue;
+    }
+  for (auto const& [hook, names] : contracts)
+    if (defines(compiled, hook))
+      compiled.warnings.push_back(fmt::format(
+          "{} is a hook of the contract{} {}: pass --contract {}, so that its type is checked",
+          hook, names.size() == 1 ? "" : "s", fmt::join(names, ", "),
+          names.size() == 1 ? names.front() : "NAME"));
+}
+
 int compile(compile_arguments const& arguments)
 {
   if (arguments.source == "-")
@@ -107,13 +141,16 @@ int compile(compile_arguments const& arguments)
   check_fatbin_output(arguments.output, {}, arguments.json);
   if (!is_standard_output(arguments.output))
     must_not_overwrite({arguments.source}, arguments.output);
-  auto const options = arguments.compile.make_options();
+  auto options = arguments.compile.make_options();
   arguments.compile.warn_of_missing_folders();
   auto const code = source::read(arguments.source);
+  if (options.contract.empty() && options.header.empty())
+    options.contract = detail::contract_of_macros(code.text());
   auto tool = arguments.compile.compiler();
   auto compiled = tool.compile(code, options);
   keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
   warn_about_float_flags(compiled, arguments.source);
+  if (options.contract.empty() && options.header.empty()) warn_about_hooks(compiled);
   auto const sidecar = detail::find_sidecar(arguments.source);
   check_sidecar(compiled, sidecar);
   warn_about_plans(compiled);

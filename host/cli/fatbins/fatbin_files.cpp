@@ -52,6 +52,21 @@ bool state(std::vector<detail::sidecar_ptr> const& sidecars, nlohmann::json cons
   return merge_members(sidecars, {}, differences) == members;
 }
 
+/// @throws usage_error the sidecar `path`, which has no digest and so was not written with a
+/// fatbin,
+///   states something else than `members`, which would replace it.
+void keep_own_sidecar(std::filesystem::path const& path, detail::sidecar_ptr const& present,
+                      nlohmann::json const& members)
+{
+  if (!present || present->json().contains(k_digest)) return;
+  if (auto const own = present->json(); !own.empty() && own != members)
+    fail_usage(
+        fmt::format("{} states something else than the sidecar beside the source, which would "
+                    "replace it; no fatlink wrote it, as it has no \"sha256\"",
+                    path.string()),
+        path.string(), "move it, or name another file with --output");
+}
+
 /// The path of the sidecar of the fatbin `output`.
 std::filesystem::path packed_sidecar(std::filesystem::path output)
 {
@@ -62,8 +77,8 @@ std::filesystem::path packed_sidecar(std::filesystem::path output)
 /// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
 /// that is there or of `sidecars`, those of the inputs, by `precedence`. Adds a warning where these
 /// differ; it then has none of them. Adds a warning where the sidecar that is there is kept, states
-/// the digest of other bytes, and `sidecars` do not have its members. @throws file_error a
-/// malformed sidecar.
+/// the digest of other bytes, and `sidecars` do not have its members, or has no digest.
+/// @throws file_error a malformed sidecar. @throws usage_error as keep_own_sidecar.
 nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& output,
                             std::vector<detail::sidecar_ptr> const& sidecars,
                             sidecar_precedence precedence, std::vector<std::string>& warnings)
@@ -86,6 +101,10 @@ nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& o
         "{} keeps what it states about another {}, which is replaced; if the code computes "
         "something else, remove {} and write it again",
         path.string(), output.string(), path.string()));
+  keep_own_sidecar(path, present, members);
+  if (present && replaced.is_null())
+    warnings.push_back(
+        fmt::format("{} is kept, with the \"sha256\" of {} added", path.string(), output.string()));
   members[k_digest] = digest;
   return members;
 }

@@ -447,9 +447,10 @@ void add_run(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<run_arguments>();
   auto* verb = app.add_subcommand("run", "Link a library with transforms, execute and verify.");
   add_run_arguments(*verb, *arguments);
-  verb->footer("Example: fatlink run --transform gelu --elements 1000000");
+  verb->footer("Example: fatlink run gelu --elements 1000000");
   verb->callback([arguments, &exit_status] {
     arguments->link.note_inputs({arguments->library, arguments->watched});
+    arguments->link.note_inputs(arguments->positional);
     arguments->link.note_inputs(arguments->transforms);
     compile_report compiles;
     exit_status = arguments->watched.empty() ? run(*arguments, compiles) : run_watching(*arguments);

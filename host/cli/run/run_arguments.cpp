@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "code_report.hpp"
+#include "fatlink/input.hpp"
+#include "fatlink/source.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "util/text/nearest.hpp"
@@ -187,6 +189,7 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
 void add_modules(CLI::App& verb, run_arguments& arguments)
 {
+  verb.add_option("TRANSFORM", arguments.positional, "the same as --transform TRANSFORM");
   add_library(verb, arguments.library);
   add_transforms(verb, arguments.transforms,
                  "(default: relu_poly); repeat it for several transforms");
@@ -310,8 +313,39 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   verb.add_flag("--json", arguments.json, k_json_help);
 }
 
+namespace {
+
+/// Whether `name` has a launch plan. A pipe is not read: its content is there once.
+bool is_library(std::string const& name)
+try {
+  auto const file = input_file(name);
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return false;
+  if (is_source_name(file)) return launch_plan::beside(file).has_value();
+  return launch_plan::beside(input::read(file)).has_value();
+} catch (error const&) {
+  return false;  // reading it later reports it
+}
+
+/// @throws usage_error
+void refuse_libraries(run_arguments const& arguments)
+{
+  for (auto const& transform : arguments.transforms)
+    if (is_library(transform))
+      fail_usage(fmt::format("{} is a library, not a transform: it has a launch plan", transform),
+                 transform,
+                 arguments.library.empty() ? fmt::format("pass it with --library {}", transform)
+                                           : "pass one library, with --library");
+}
+
+}  // namespace
+
 run_arguments with_library(run_arguments arguments)
 {
+  arguments.transforms.insert(arguments.transforms.begin(), arguments.positional.begin(),
+                              arguments.positional.end());
+  arguments.positional.clear();
+  refuse_libraries(arguments);
   arguments.library =
       library_for(arguments.library, arguments.transforms, arguments.link.sources.options.contract);
   return arguments;

@@ -62,6 +62,7 @@ plan_arguments match_arguments(launch_plan const& plan, plan_texts const& texts)
 
 struct run_arguments {
   std::string library;
+  std::vector<std::string> positional;  ///< transforms as well
   std::vector<std::string> transforms;
   std::string watched;
   std::string kernel;
@@ -82,8 +83,9 @@ struct run_arguments {
 /// Adds the options of the verb to it; `arguments` must live as long as `verb`.
 void add_run_arguments(CLI::App& verb, run_arguments& arguments);
 
-/// `arguments` with the library that the transforms are for, if none is given: library_for.
-/// @throws usage_error as library_for.
+/// `arguments` with the positional ones first among the transforms, and with the library that the
+/// transforms are for, if none is given: library_for.
+/// @throws usage_error a transform is a library, which has a launch plan; as library_for.
 run_arguments with_library(run_arguments arguments);
 
 /// Links, executes and verifies. Returns the exit status; prints the report. `compiles` gets

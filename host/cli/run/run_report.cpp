@@ -2,12 +2,16 @@
 #include "run/run_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <span>
+#include <string>
 
 #include "code_report.hpp"
 #include "error_report.hpp"
@@ -209,6 +213,47 @@ std::string inputs_text(run_report const& run, std::string const& output)
   return " (" + text + ")";
 }
 
+/// A tolerance in ULP, in two digits, that accepts every element; empty: none does, or the bound
+/// has other parts.
+std::optional<double> accepting_ulp(output_verification const& result)
+{
+  auto const ulp = result.max_ulp();
+  if (result.failures == 0 || !ulp || !std::isfinite(*ulp) || *ulp <= 0) return std::nullopt;
+  auto const unit = std::pow(10.0, std::floor(std::log10(*ulp)) - 1);
+  auto const rounded = std::ceil(*ulp / unit) * unit;
+  return std::stod(fmt::format("{:.3g}", rounded));
+}
+
+/// The error of the worst element: "3.4 ulp", or "0.1".
+std::string worst_error_text(output_verification const& result)
+{
+  auto const ulp = result.max_ulp();
+  if (ulp && std::isfinite(*ulp)) return fmt::format("{:.3g} ulp", *ulp);
+  return fmt::format("{:.3g}", result.worst->error);
+}
+
+/// "; the worst is element 7: 1.5, expected 1, an error of 3.4 ulp, which "ulp": 3.4 accepts".
+std::string worst_text(output_verification const& result)
+{
+  if (!result.worst || !std::isfinite(result.worst->error)) return {};
+  auto const& worst = *result.worst;
+  auto text = fmt::format("; the worst is element {}{}: {}, expected {}, an error of {}",
+                          worst.index, worst.component.empty() ? "" : " (" + worst.component + ")",
+                          worst.actual, worst.expected, worst_error_text(result));
+  if (auto const ulp = accepting_ulp(result))
+    text += fmt::format(", which a tolerance of \"ulp\": {:g} accepts", *ulp);
+  return text;
+}
+
+nlohmann::json worst_to_json(worst_element const& worst)
+{
+  return {{"index", worst.index},
+          {"component", worst.component},
+          {"actual", worst.actual},
+          {"expected", worst.expected},
+          {"error", to_number(worst.error)}};
+}
+
 /// "verified, …", "WRONG: …", "not verified: …".
 std::string comparison_text(output_verification const& result, std::string const& inputs)
 {
@@ -224,7 +269,8 @@ std::string comparison_text(output_verification const& result, std::string const
                      with_commas(result.failures), count_text(result.elements),
                      result.first_failure,
                      result.component.empty() ? "" : " (" + result.component + ")", inputs,
-                     result.actual, result.expected, result.bound);
+                     result.actual, result.expected, result.bound) +
+         worst_text(result);
 }
 
 void print_comparisons(run_report const& run, char const* title, comparisons const& results)
@@ -270,6 +316,8 @@ nlohmann::json report_json(run_report const& run, comparisons const& results)
       entry["tolerance_ulp"] = optional_number(result.tolerance_ulp);
     }
     if (result.failures != 0) entry["first_failure"] = first_failure_to_json(run, name, result);
+    if (result.worst) entry["worst"] = worst_to_json(*result.worst);
+    if (auto const ulp = accepting_ulp(result)) entry["accepting_ulp"] = *ulp;
     json.push_back(std::move(entry));
   }
   return json;
@@ -467,6 +515,82 @@ void print_agreement(run_report const& run)
     fmt::print("Nothing was verified.\n");
 }
 
+/// A hook in a form of a sidecar.
+struct hook_form {
+  std::vector<std::string> parameters = {};
+  std::string result = {};  ///< an example
+  bool is_folded = false;   ///< floats need an error model
+};
+
+/// By what is done with the hook of `node`.
+hook_form form_of(computation const& node)
+{
+  switch (node.kind) {
+    case operation::map: {
+      if (node.operands.size() == 1) return {{"x"}, "x"};
+      hook_form form;
+      for (std::size_t i = 0; i < node.operands.size(); ++i)
+        form.parameters.push_back(fmt::format("x{}", i + 1));
+      form.result = fmt::format("{}", fmt::join(form.parameters, " + "));
+      return form;
+    }
+    case operation::filter:
+    case operation::rejected:
+    case operation::count:
+      return {{"x"}, "x > 0"};
+    case operation::histogram:
+      return {{"x"}, "x"};
+    case operation::sort:
+      return {{"a", "b"}, "a < b"};
+    default:
+      return {{"a", "b"}, "a + b", true};
+  }
+}
+
+/// Adds the filled hooks of `node`.
+void add_hooks(std::map<std::string, hook_form>& hooks, computation const& node,
+               std::set<std::string> const& filled)
+{
+  if (filled.contains(node.name)) hooks.emplace(node.name, form_of(node));
+  for (auto const& operand : node.operands) add_hooks(hooks, operand, filled);
+}
+
+/// `"add": {"parameters": ["a", "b"], "result": "a + b", "tolerance": {"ulp": 1}}`.
+std::string hook_text(std::string const& name, hook_form const& form)
+{
+  return fmt::format(R"("{}": {{"parameters": ["{}"], "result": "{}", "tolerance": {{"ulp": 1}}}})",
+                     name, fmt::join(form.parameters, R"(", ")"), form.result);
+}
+
+/// Whether an output is not verified because no sidecar states what a hook computes.
+bool lacks_sidecar(run_report const& run)
+{
+  return std::ranges::any_of(run.results.modes, [](mode_comparisons const& mode) {
+    return std::ranges::any_of(mode.references, [](auto const& entry) {
+      return entry.second.reason.find("no sidecar (.json") != std::string::npos;
+    });
+  });
+}
+
+/// What to write where the only transform has no reference, so that its results are verified.
+void print_sidecar_form(run_report const& run)
+{
+  if (is_checked(run) || run.files.size() != 2 || !lacks_sidecar(run)) return;
+  std::map<std::string, hook_form> hooks;
+  for (auto const& result : run.plan.results) add_hooks(hooks, result.value, run.filled_hooks);
+  if (hooks.empty()) return;
+  auto const is_folded =
+      std::ranges::any_of(hooks, [](auto const& entry) { return entry.second.is_folded; });
+  std::vector<std::string> texts;
+  for (auto const& [name, form] : hooks) texts.push_back("  " + hook_text(name, form));
+  std::filesystem::path file(run.files.back());
+  auto const name = file.stem().string();
+  fmt::print("To verify the results, state what the transform computes in {}, for example:\n",
+             file.replace_extension(".json").string());
+  fmt::print("{{\"name\": \"{}\", \"hooks\": {{\n{}\n}}{}}}\n", name, fmt::join(texts, ",\n"),
+             is_folded ? ", \"error_model\": \"additive\"" : "");
+}
+
 }  // namespace
 
 char const* name_of(link_mode mode)
@@ -559,6 +683,7 @@ void print_text(run_report const& run)
   for (std::size_t i = 0; i < run.modes.size(); ++i) print_mode(run, i);
   print_comparisons(run, "cpu", run.against_cpu);
   print_agreement(run);
+  print_sidecar_form(run);
   print_first_rows(run);
 }
 

@@ -509,7 +509,10 @@ void part_comparison::add(part_comparison const& other)
 void part_comparison::move(std::function<std::size_t(std::string const&)> const& distance)
 {
   auto const move_all = [&](comparisons& list) {
-    for (auto& [name, comparison] : list) comparison.first_failure += distance(name);
+    for (auto& [name, comparison] : list) {
+      comparison.first_failure += distance(name);
+      if (comparison.worst) comparison.worst->index += distance(name);
+    }
   };
   for (auto& mode : modes) {
     move_all(mode.references);

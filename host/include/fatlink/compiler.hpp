@@ -35,9 +35,10 @@ struct compile_options {
   std::string contract = {};
   /// A header to include before the source instead; the ident states no contract then.
   std::filesystem::path header = {};
-  /// Folders in which include directives search. After them the `include` folders of the data
-  /// folders ($FATLINK_PATH, fatlink's packages) are searched, then compiler::header_folders. No
-  /// other file can be read.
+  /// Folders in which include directives search; those with quotes search first the folder of the
+  /// file that has the directive, source::folder() for the source. After them the `include` folders
+  /// of the data folders ($FATLINK_PATH, fatlink's packages) are searched, then
+  /// compiler::header_folders. No other file can be read.
   std::vector<std::filesystem::path> include_folders = {};
   /// Headers in memory: the name as in the include directive, and the text. Searched first. Headers
   /// of the C and C++ standard libraries that are in no folder are those of fatlink and CCCL

@@ -27,7 +27,8 @@ constexpr std::uint64_t k_largest_ir = std::uint64_t{256} << 20;
 /// A source in memory.
 class source {
  public:
-  /// Reads a regular file of at most k_largest_source bytes, or k_largest_ir of LLVM IR.
+  /// Reads a regular file of at most k_largest_source bytes, or k_largest_ir of LLVM IR. A compile
+  /// searches the file's folder for headers that it includes with quotes.
   /// @throws file_error missing, not a regular file, unreadable, too large; or
   ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
   static source read(std::filesystem::path const& path);
@@ -37,6 +38,9 @@ class source {
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
   [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
+  /// The folder of the file that it was read from, "." for the working folder; empty: it was taken
+  /// in memory.
+  [[nodiscard]] std::filesystem::path const& folder() const noexcept { return folder_; }
   /// The language that it was recognized as.
   [[nodiscard]] source_language language() const noexcept { return language_; }
   /// Whether it is LLVM IR as bitcode.
@@ -50,6 +54,7 @@ class source {
   std::string name_;
   std::string text_;
   source_language language_;
+  std::filesystem::path folder_;
 };
 
 /// Whether the ending of `path` is one of a source: .cu, .ll or .bc.

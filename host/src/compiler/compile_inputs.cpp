@@ -55,8 +55,10 @@ void compile_inputs::read_contract(compiler_helpers& helpers)
     subject.contract = &*contract;
   }
   subject.has_header = !contract && !options.header.empty();
-  headers.emplace(is_cuda() ? options : compile_options(), subject.contract,
-                  [&helpers] { helpers.check_time(); });
+  headers.emplace(
+      is_cuda() ? options : compile_options(), subject.contract,
+      [&helpers] { helpers.check_time(); },
+      source_place{.folder = code.folder(), .name = subject.program_name});
 }
 
 void compile_inputs::read(library_file compiler_file, link_cache const* cache)

@@ -157,7 +157,8 @@ std::string folders_text(compile_subject const& subject)
   return text;
 }
 
-/// The folder of the source, if it has the header `name`, which is not searched there; else empty.
+/// The folder of the source, if it has the header `name`, which is searched there only for quotes;
+/// else empty.
 std::string own_folder_with(std::string const& name, compile_subject const& subject)
 {
   namespace fs = std::filesystem;
@@ -197,9 +198,9 @@ std::string header_hint(std::string const& name, compile_subject const& subject,
 {
   if (auto const folder = own_folder_with(name, subject); !folder.empty())
     return detail::format(
-        "it is beside the source, whose folder is not searched: add it with "
-        "<compile_options::include_folders> {}",
-        folder);
+        "it is beside the source, whose folder is searched for #include \"{}\" only: write quotes, "
+        "or add the folder with <compile_options::include_folders> {}",
+        name, folder);
   if (is_standard_header(name)) return standard_header_hint(name, subject, place);
   if (!subject.headers_error.empty())
     return detail::format(

@@ -172,7 +172,7 @@ link_cache::result find_or_compile(cache_key const& key, header_files& files, li
 namespace {
 
 /// Increased whenever fatlink itself would compile the same source differently.
-constexpr char const* k_compile_format = "4";
+constexpr char const* k_compile_format = "5";
 
 }  // namespace
 

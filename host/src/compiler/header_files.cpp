@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -28,6 +29,7 @@ constexpr std::size_t k_most_headers = 4096;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
 constexpr char const* k_outside = "is outside of the folders";
 
+constexpr char const* k_source = "/@source";
 constexpr char const* k_memory = "/@memory";
 constexpr char const* k_contract = "/@contract";
 constexpr char const* k_header = "/@header";
@@ -96,9 +98,14 @@ std::string_view without_mark(std::string_view text)
 }
 
 header_files::header_files(compile_options const& options, installed_contract const* contract,
-                           std::function<void()> check_time)
-    : check_time_(std::move(check_time))
+                           std::function<void()> check_time, source_place const& source)
+    : program_path_(detail::format("{}/{}", k_source, source.name)),
+      check_time_(std::move(check_time))
 {
+  if (source.folder.empty())
+    (void)add_root(k_source, {});
+  else
+    (void)add_root(k_source, {source.folder});
   if (!options.headers.empty()) add_search(add_root(k_memory, {}).name);
   for (auto const& [name, text] : options.headers)
     add_text(detail::format("{}/{}", k_memory, name), text, {});
@@ -177,7 +184,8 @@ looked_up_file header_files::answer(std::string const& path)
   auto const is_missing = known.found.kind == looked_up_file::file_kind::missing;
   auto const is_memory =
       memory_.contains(path) || is_below(path, k_memory) || is_below(path, k_header);
-  if (!is_memory && is_plain(path))
+  auto const is_apart = path == program_path_ || known.found.missing == std::strlen(k_source);
+  if (!is_memory && !is_apart && is_plain(path))
     record_.insert(is_missing ? path.substr(0, known.found.missing) : path);
   if (is_missing && is_below(path, k_cuda)) has_missing_ = true;
   auto found = known.found;
@@ -211,7 +219,7 @@ header_files::root* header_files::root_of(std::string const& path)
 
 header_files::entry header_files::find(std::string const& path)
 {
-  if (!is_plain(path)) return {};
+  if (!is_plain(path) || path == program_path_) return {};
   auto* const place = root_of(path);
   if (place == nullptr) return find_by_path(path);
   auto const name = path.size() > place->name.size() ? path.substr(place->name.size() + 1) : ".";
@@ -260,6 +268,7 @@ header_files::entry header_files::find_by_path(fs::path const& path)
   for (auto const& file : {path.lexically_normal(), real_path(path, failure)})
     for (auto& place : roots_)
       for (auto& each : place.folders) {
+        if (place.name == k_source) continue;
         auto const name = file.lexically_relative(each.base.path()).string();
         if (file.empty() || name.empty() || is_above(name)) continue;
         auto const opened = each.base.open(name);
@@ -410,7 +419,7 @@ std::vector<fs::path> header_files::folders() const
 {
   std::vector<fs::path> paths;
   for (auto const& place : roots_)
-    if (place.name != k_contract && place.name != k_standard)
+    if (place.name != k_source && place.name != k_contract && place.name != k_standard)
       for (auto const& each : place.folders) paths.push_back(each.base.path());
   return paths;
 }
@@ -447,7 +456,9 @@ std::map<std::string, fs::path> header_files::files_by_name() const
 {
   std::map<std::string, fs::path> files;
   for (auto const& [path, known] : entries_)
-    if (!known.file.empty()) files.emplace(path, known.file);
+    if (!known.file.empty())
+      files.emplace(is_below(path, k_source) ? path.substr(std::strlen(k_source) + 1) : path,
+                    known.file);
   return files;
 }
 

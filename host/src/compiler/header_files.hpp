@@ -5,7 +5,9 @@
 //
 // The compiler knows each folder by a name that does not depend on where it is, so that the same
 // texts give the same code:
-//   /@memory     headers in memory, searched first
+//   /@source     the folder of the source, searched first for headers that it includes with quotes,
+//                and for no others; the compiler and its messages name a file in it "sub/f.cuh"
+//   /@memory     headers in memory, searched first of the folders for all headers
 //   /@1, /@2, …  the folders of -I, in their order
 //   /@contract   the folder of the contract; searched: the folder in it that has the header
 //   /@header     compile_options::header, and nothing else
@@ -44,13 +46,19 @@ namespace fatlink::detail {
 /// The UTF-8 mark at its start is left out, which NVRTC does not accept.
 std::string_view without_mark(std::string_view text);
 
+/// The file of a source, beside which headers are that it includes with quotes.
+struct source_place {
+  std::filesystem::path folder = {};  ///< empty: the source is in memory
+  std::string name = {};              ///< of the program
+};
+
 class header_files {
  public:
   /// `check_time`: called before each look-up; throws to stop it. The headers of `options` and the
-  /// contract, which may be null, are copied. @throws file_error (invalid_source) one has a NUL;
-  /// compile_options::header cannot be read.
+  /// contract, which may be null, are copied. `source`: whose folder is searched, too.
+  /// @throws file_error (invalid_source) one has a NUL; compile_options::header cannot be read.
   header_files(compile_options const& options, installed_contract const* contract,
-               std::function<void()> check_time);
+               std::function<void()> check_time, source_place const& source = {});
 
   /// The folders of CUDA's headers. What was looked up in others is forgotten.
   void set_cuda_folders(std::vector<std::filesystem::path> const& folders);
@@ -85,7 +93,7 @@ class header_files {
   /// Whether a folder of -I, or a header in memory, has or hides one of `paths`.
   bool has_own_of(std::set<std::string> const& paths);
 
-  /// The folders that are searched.
+  /// The folders that are searched for all headers.
   [[nodiscard]] std::vector<std::filesystem::path> folders() const;
   /// The files of the record.
   [[nodiscard]] std::vector<std::filesystem::path> files() const;
@@ -128,6 +136,7 @@ class header_files {
   void read(file_below const& opened, entry& result);
   [[nodiscard]] looked_up_file identity() const;
 
+  std::string program_path_;  ///< of the source, which is no header
   std::vector<root> roots_;
   std::map<std::string, std::string> memory_;
   std::map<std::string, entry> entries_;  ///< by path

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "fatbin/json_file.hpp"
@@ -290,6 +291,58 @@ std::string contracts_of(hook_macro const& macro, installed_contract const* cont
   return list;
 }
 
+/// The size in bytes of a type of C++ or CUDA, whose name alone tells it; empty for others.
+std::string_view size_of_type(std::string_view type)
+{
+  struct sized_types {
+    std::string_view bytes;
+    std::string_view names;  ///< each between blanks
+  };
+  static constexpr std::array k_sizes{
+      sized_types{"1", " bool char int8_t uint8_t std::int8_t std::uint8_t "},
+      sized_types{"2",
+                  " short int16_t uint16_t std::int16_t std::uint16_t __half half __nv_bfloat16 "},
+      sized_types{"4",
+                  " int unsigned float int32_t uint32_t std::int32_t std::uint32_t __half2 half2 "},
+      sized_types{"8", " double int64_t uint64_t std::int64_t std::uint64_t float2 int2 uint2 "},
+      sized_types{"16", " float4 int4 uint4 double2 "}};
+  if (type.empty() || type.find(' ') != type.npos) return {};
+  for (auto const& each : k_sizes)
+    if (each.names.find(detail::format(" {} ", type)) != each.names.npos) return each.bytes;
+  return {};
+}
+
+std::string_view trimmed(std::string_view text)
+{
+  auto const begin = text.find_first_not_of(" \t\n");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
+}
+
+/// The type of the elements in the parameters "float, a, b)" of `macro`: that named "type" there.
+std::string_view element_type_of(hook_macro const& macro, std::string_view arguments)
+{
+  arguments = arguments.substr(0, arguments.find(')'));
+  if (macro.parameters.starts_with("to, type"))
+    arguments = arguments.substr(std::min(arguments.find(',') + 1, arguments.size()));
+  return trimmed(arguments.substr(0, arguments.find(',')));
+}
+
+/// The macros of hooks that `source` uses at the start of a line, each with the size of its type.
+std::vector<std::pair<hook_macro const*, std::string_view>> macros_of(std::string_view source)
+{
+  std::vector<std::pair<hook_macro const*, std::string_view>> used;
+  for (auto const& macro : k_hook_macros)
+    for (auto place = source.find(macro.name); place != source.npos;
+         place = source.find(macro.name, place + 1)) {
+      auto const rest = trimmed(source.substr(place + macro.name.size()));
+      auto const is_first = place == 0 || source[place - 1] == '\n';
+      if (is_first && rest.starts_with('('))
+        used.emplace_back(&macro, size_of_type(element_type_of(macro, rest.substr(1))));
+    }
+  return used;
+}
+
 std::string unknown_macro_hint(std::string_view word)
 {
   std::vector<std::string> names;  // without the prefix, which makes all words similar
@@ -319,6 +372,27 @@ std::string size_hint_of(std::string_view log)
 }
 
 }  // namespace
+
+std::string contract_of_macros(std::string_view source)
+{
+  auto const used = macros_of(source);
+  if (used.empty() || source.find("typed_hooks.cuh") != source.npos) return {};
+  for (auto const family : used.front().first->contracts) {
+    auto const& bytes = used.front().second;
+    auto const is_of_family = [&](auto const& use) {
+      return std::ranges::find(use.first->contracts, family) != use.first->contracts.end() &&
+             use.second == bytes;
+    };
+    std::string name(family);
+    auto const is_sized = name.ends_with("_N");
+    if (family.empty() || (is_sized && bytes.empty()) || !std::ranges::all_of(used, is_of_family))
+      continue;
+    if (is_sized) name.replace(name.size() - 1, 1, bytes);
+    auto const installed = list_contracts();
+    return std::ranges::find(installed, name) == installed.end() ? std::string() : name;
+  }
+  return {};
+}
 
 std::string macro_hint(std::string_view log, installed_contract const* contract)
 {

@@ -52,6 +52,12 @@ std::vector<std::string> list_contracts();
 /// cannot be read have none.
 std::vector<std::string> contracts_with(std::string_view word);
 
+/// The installed contract for which `source` defines hooks with macros: "combine_4" of
+/// FATLINK_COMBINE(float, a, b); load_combine_4 with FATLINK_LOAD as well. Empty: it uses no macro,
+/// those of several contracts or sizes, or a type of unknown size; or it includes the header that
+/// defines the macros itself.
+std::string contract_of_macros(std::string_view source);
+
 /// Of a compile that failed: a macro in `log` that does not exist, or defines a hook of another
 /// contract; or the contract for the size of the type. `contract`: null for none. Empty where the
 /// log has no macro, or nothing is known to be wrong with it.

@@ -93,7 +93,10 @@ source source::read(std::filesystem::path const& path)
   auto const opened = detail::open_regular(path, k_hint);
   check_size(opened.size, k_largest_ir, path.string());
   auto const bytes = detail::read_file(path, k_largest_ir, k_hint);
-  return from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string());
+  auto result =
+      from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string());
+  result.folder_ = path.has_parent_path() ? path.parent_path() : ".";
+  return result;
 }
 
 source source::from_text(std::string text, std::string name)

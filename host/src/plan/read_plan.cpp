@@ -760,8 +760,9 @@ launch_plan read_plan(nlohmann::json const& json, std::string const& file,
   auto keys = plan_keys();
   keys.insert(keys.end(), other_keys.begin(), other_keys.end());
   whole.check_keys(keys);
+  auto const summary = whole.find("summary");
   launch_plan plan{.name = whole.member("name").text(),
-                   .summary = whole.member("summary").text(),
+                   .summary = summary ? summary->text() : std::string(),
                    .contract = read_contract(whole),
                    .file = file};
   plan.arguments = read_arguments(whole, read_types(whole));

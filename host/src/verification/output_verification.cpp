@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "util/process/parallel.hpp"
@@ -59,6 +60,9 @@ output_verification& output_verification::operator+=(output_verification const& 
     actual = other.actual;
     bound = other.bound;
   }
+  if (other.worst && (!worst || std::pair(worst->ratio, worst->error) <
+                                    std::pair(other.worst->ratio, other.worst->error)))
+    worst = other.worst;
   elements += other.elements;
   failures += other.failures;
   unbounded += other.unbounded;
@@ -117,6 +121,27 @@ void output_comparison::record(std::size_t index, mismatch const& first)
   summary_.bound = first.bound;
 }
 
+void output_comparison::note_worst(mismatch const& wrong)
+{
+  if (!worst_.is_wrong ||
+      std::pair(worst_.ratio, worst_.error) < std::pair(wrong.ratio, wrong.error))
+    worst_ = wrong;
+}
+
+output_verification output_comparison::summary() const
+{
+  auto result = summary_;
+  if (!worst_.is_wrong) return result;
+  auto const& part = parts_[worst_.part];
+  result.worst = worst_element{.index = worst_.index,
+                               .component = part.name,
+                               .expected = to_text(part.kind, worst_.expected),
+                               .actual = to_text(part.kind, worst_.actual),
+                               .error = worst_.error,
+                               .ratio = worst_.ratio};
+  return result;
+}
+
 void output_comparison::note(double distance, double bound)
 {
   if (!std::isfinite(distance) || bound == 0) {
@@ -143,9 +168,18 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
     is_bounded = is_bounded && !ranges_[i].accepts_all(expected[i], bound);
     if (distance == 0) continue;
     note(distance, bound);
-    if (first.is_wrong || (distance <= bound && std::isfinite(distance))) continue;
-    first = {
-        .part = i, .expected = expected[i], .actual = actual, .bound = bounds[i], .is_wrong = true};
+    if (distance <= bound && std::isfinite(distance)) continue;
+    mismatch const wrong{
+        .part = i,
+        .expected = expected[i],
+        .actual = actual,
+        .bound = bounds[i],
+        .is_wrong = true,
+        .index = index,
+        .error = distance,
+        .ratio = bound == 0 || !std::isfinite(distance) ? k_infinite : distance / bound};
+    note_worst(wrong);
+    if (!first.is_wrong) first = wrong;
   }
   if (!is_bounded) ++summary_.unbounded;
   record(index, first);

@@ -16,6 +16,17 @@
 namespace fatlink {
 
 /// operator+= adds the summary of other elements of the same output.
+/// The element whose error is the largest part of its bound, or infinitely more than it; among
+/// these the one with the largest error.
+struct worst_element {
+  std::size_t index = 0;
+  std::string component = {};  ///< the field; empty: the element is one number
+  std::string expected = {};
+  std::string actual = {};
+  double error = 0;  ///< absolute; infinite where no bound accepts it
+  double ratio = 0;  ///< to the bound
+};
+
 struct output_verification {
   std::string method = {};   ///< how expected values and bounds were computed, for people
   std::string reason = {};   ///< why nothing was compared; empty: it was
@@ -36,6 +47,7 @@ struct output_verification {
   std::string expected = {};
   std::string actual = {};
   double bound = 0;
+  std::optional<worst_element> worst = {};  ///< empty: no element failed, or it is not known
 
   /// Whether the output was compared and every element was within its bound.
   [[nodiscard]] bool verified() const noexcept { return reason.empty() && failures == 0; }
@@ -67,7 +79,7 @@ class output_comparison {
   /// NaNs and the sign of 0 too. Padding does not count.
   void compare_exactly(std::size_t index, std::byte const* expected);
 
-  [[nodiscard]] output_verification const& summary() const noexcept { return summary_; }
+  [[nodiscard]] output_verification summary() const;
 
  private:
   struct mismatch {
@@ -76,6 +88,9 @@ class output_comparison {
     number actual = {};
     double bound = 0;
     bool is_wrong = false;
+    std::size_t index = 0;  ///< of the element; as what follows only in worst_
+    double error = 0;
+    double ratio = 0;
   };
   /// What is known of the numbers of a component.
   struct number_range {
@@ -92,11 +107,13 @@ class output_comparison {
   /// Adds a difference to the largest.
   void note(double distance, double bound);
   void record(std::size_t index, mismatch const& first);
+  void note_worst(mismatch const& wrong);
 
   array_view const& actual_;
   components const& parts_;
   std::vector<number_range> ranges_ = {};  ///< of each component
   output_verification summary_;
+  mismatch worst_;
 };
 
 }  // namespace detail

@@ -235,8 +235,9 @@ transform_reference read_reference(detail::json_file const& file)
 {
   auto const sidecar = place_of(file);
   check_form(sidecar);
+  auto const summary = sidecar.find("summary");
   transform_reference read{.name = sidecar.member("name").string(),
-                           .summary = sidecar.member("summary").string(),
+                           .summary = summary ? summary->string() : std::string(),
                            .states_hooks = has_any(file.json(), k_new_keys),
                            .file = file.name()};
   if (read.states_hooks)

@@ -180,8 +180,8 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
         .hint;
   };
   EXPECT_EQ(hint_for("x.h"),
-            "it is beside the source, whose folder is not searched: add it with "
-            "compile_options::include_folders " +
+            "it is beside the source, whose folder is searched for #include \"x.h\" only: write "
+            "quotes, or add the folder with compile_options::include_folders " +
                 folder.path().string());
   EXPECT_THAT(hint_for("../" + folder.path().filename().string() + "/x.h"),
               HasSubstr("add its folder with compile_options::include_folders"));

@@ -73,7 +73,7 @@ TEST(PlanReader, RefusesKeysThatAreStatedTwice)
 
 TEST(PlanReader, RefusesMissingKeys)
 {
-  for (auto const* key : {"name", "summary", "arguments", "launches"})
+  for (auto const* key : {"name", "arguments", "launches"})
     expect_missing("", key, std::string("\"") + key + "\" is missing");
   for (auto const* key : {"name", "role", "type"})
     expect_missing("/arguments/0", key, std::string("arguments[0]: \"") + key + "\" is missing");
