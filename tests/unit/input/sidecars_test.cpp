@@ -178,3 +178,27 @@ TEST(Sidecar, OfAnInputIsThatWhichItWasReadWith)
   files.write_pair(2);
   EXPECT_EQ(detail::sidecar_of(file)->text(), files.sidecar_text(1));
 }
+
+TEST(Sidecar, OfBytesIsThatBesideTheFileOfTheirName)
+{
+  fixtures::watched_files const files;
+  files.write_pair(1);
+  auto const first = input::read(files.fatbin());
+  auto const read_again = [&] {
+    auto const bytes = first.bytes();
+    return input::from_bytes({bytes.begin(), bytes.end()}, files.fatbin().string());
+  };
+  EXPECT_EQ(detail::sidecar_of(read_again())->text(), files.sidecar_text(1));
+  auto const file = read_again();
+  files.write_pair(2);
+  EXPECT_THROW((void)detail::sidecar_of(file), format_error);
+}
+
+TEST(Sidecar, OfItsStemIsThatOfTheFatbinBesideAFileWhoseDigestItDoesNotState)
+{
+  fixtures::folder const folder;
+  folder.write("x.json", stating("fatbin"));
+  folder.write("x.fatbin", "fatbin");
+  folder.write("x.cubin", "cubin");
+  EXPECT_FALSE(detail::find_sidecar(folder.path() / "x.cubin", to_bytes("cubin")).sidecar);
+}
