@@ -6,11 +6,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
+#include <string_view>
 
 #include "catalogue/installed_library.hpp"
 #include "error_report.hpp"
@@ -135,18 +138,122 @@ std::string describe_result(check_result const& result)
                                      fmt::join(hooks, ", "), defaults, unseen);
 }
 
-void print_checks(std::vector<check_result> const& results)
+/// Names instead of paths in messages: of inputs that are given by name, and of installed
+/// libraries.
+class given_names {
+ public:
+  given_names(std::vector<std::string> const& inputs,
+              std::vector<installed_library> const& libraries)
+  {
+    for (auto const& input : inputs)
+      if (is_input_name(input)) names_.emplace_back(input_file(input).string(), input);
+    for (auto const& library : libraries)
+      names_.emplace_back(library.contents.name(), library.name);
+  }
+
+  [[nodiscard]] std::string shorten(std::string text) const
+  {
+    for (auto const& [path, name] : names_)
+      for (auto place = text.find(path); place != text.npos;) {
+        auto const is_whole = !continues(text, place + path.size());
+        if (is_whole) text.replace(place, path.size(), name);
+        place = text.find(path, place + (is_whole ? name.size() : path.size()));
+      }
+    return text;
+  }
+
+ private:
+  /// Whether a path goes on at `place`: "gelu.fatbin" in "gelu.fatbin.json".
+  static bool continues(std::string const& text, std::size_t place)
+  {
+    if (place < text.size() && text[place] == '.') ++place;
+    return place < text.size() && (std::isalnum(static_cast<unsigned char>(text[place])) != 0 ||
+                                   std::string_view("_-/").find(text[place]) != std::string::npos);
+  }
+
+  std::vector<std::pair<std::string, std::string>> names_;
+};
+
+using results_view = std::span<check_result const>;
+
+/// The results of one target, which differ in their mode, at the begin of `results`.
+results_view first_target(results_view results)
+{
+  auto const is_other = [&](check_result const& result) {
+    return result.library != results.front().library || result.target != results.front().target;
+  };
+  auto const end = std::ranges::find_if(results, is_other);
+  return results.first(static_cast<std::size_t>(end - results.begin()));
+}
+
+std::string list_modes(results_view results)
+{
+  std::vector<std::string> modes;
+  for (auto const& result : results) modes.emplace_back(to_string(result.mode));
+  return fmt::format("{}", fmt::join(modes, ", "));
+}
+
+bool are_alike(finding const& a, finding const& b)
+{
+  return a.id == b.id && a.severity == b.severity && a.message == b.message && a.hint == b.hint;
+}
+
+/// The results that have a finding like `wanted`.
+std::vector<check_result> results_with(results_view results, finding const& wanted)
+{
+  std::vector<check_result> found;
+  for (auto const& result : results)
+    if (std::ranges::any_of(result.findings,
+                            [&](finding const& other) { return are_alike(other, wanted); }))
+      found.push_back(result);
+  return found;
+}
+
+/// One line for each answer: "sm_90    ptx, lto  does not link".
+void print_answers(results_view results, given_names const& names)
+{
+  while (!results.empty()) {
+    auto const answer = describe_result(results.front());
+    auto const end = std::ranges::find_if(
+        results, [&](check_result const& result) { return describe_result(result) != answer; });
+    auto const alike = results.first(static_cast<std::size_t>(end - results.begin()));
+    fmt::print("{:<8} {}  {}\n", alike.front().target.name(), list_modes(alike),
+               names.shorten(answer));
+    results = results.subspan(alike.size());
+  }
+}
+
+/// Each finding once, with its modes unless all have it.
+void print_findings(results_view results, given_names const& names)
+{
+  std::vector<finding> printed;
+  for (auto const& result : results)
+    for (auto const& finding : result.findings) {
+      if (std::ranges::any_of(printed,
+                              [&](auto const& other) { return are_alike(other, finding); }))
+        continue;
+      printed.push_back(finding);
+      auto const owners = results_with(results, finding);
+      auto const modes = owners.size() == results.size()
+                             ? std::string{}
+                             : fmt::format(" in {} mode", list_modes(owners));
+      fmt::print("  {}{}: {} [{}]\n    hint: {}\n", to_string(finding.severity), modes,
+                 names.shorten(finding.message), to_string(finding.id),
+                 names.shorten(finding.hint));
+    }
+}
+
+void print_checks(results_view results, given_names const& names)
 {
   installed_library const* library = nullptr;
-  for (auto const& result : results) {
-    if (std::exchange(library, result.library) != result.library)
-      fmt::print("With the installed library {} ({}):\n", result.library->name,
-                 result.library->contents.name());
-    fmt::print("{:<8} {}  {}\n", result.target.name(), to_string(result.mode),
-               describe_result(result));
-    for (auto const& finding : result.findings)
-      fmt::print("  {}: {} [{}]\n    hint: {}\n", to_string(finding.severity), finding.message,
-                 to_string(finding.id), finding.hint);
+  while (!results.empty()) {
+    auto const alike = first_target(results);
+    auto const* const used = alike.front().library;
+    if (std::exchange(library, used) != used)
+      fmt::print("With the installed library {} ({}):\n", used->name, used->contents.name());
+    print_answers(alike, names);
+    print_findings(alike, names);
+    results = results.subspan(alike.size());
   }
 }
 
@@ -314,7 +421,7 @@ int check(check_arguments const& arguments)
   if (arguments.json)
     print_json("fatlink.check/1", results_to_json(results));
   else
-    print_checks(results);
+    print_checks(results, {arguments.inputs, selected});
   auto const does_link = [](check_result const& result) { return result.links(); };
   return std::all_of(results.begin(), results.end(), does_link) ? k_done : k_refused;
 }

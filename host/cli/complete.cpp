@@ -102,6 +102,12 @@ void offer_contracts(typed const& word)
   for (auto const& name : detail::list_contracts()) word.offer(name);
 }
 
+void offer_codes(typed const& word)
+{
+  for (auto const& [code, meaning] : list_codes())
+    if (code.find_first_of("… ") == std::string::npos) word.offer(code, meaning);
+}
+
 constexpr auto k_library = fatbin_role::library;
 constexpr auto k_transform = fatbin_role::transform;
 
@@ -115,6 +121,7 @@ constexpr value_type k_value_types[] = {
     {"TRANSFORM", [](typed const& word) { offer_inputs(word, &k_transform); }},
     {"NAME", [](typed const& word) { offer_names(word, nullptr); }},
     {"CONTRACT", offer_contracts},
+    {"CODE", offer_codes},
     {"TARGET", offer_target_list},
     {"ARCHITECTURE", offer_target_list},
     {"DEVICE", offer_devices},

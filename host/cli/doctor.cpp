@@ -83,8 +83,8 @@ nlohmann::json examine_library()
   return json;
 }
 
-/// A line for each file of "tried" that could not be used.
-/// Without the path that dlopen repeats in its message.
+/// A line for each file of "tried" that is not used, without the path that dlopen repeats in its
+/// message.
 void print_candidates(nlohmann::json const& library)
 {
   for (auto const& candidate : library["tried"]) {
@@ -260,15 +260,15 @@ bool is_compiler_usable(nlohmann::json const& compiler)
 
 /// A line for each compiler, and one for each part of it. They are optional: if one is missing, the
 /// line says what it is for.
-void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm)
+void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm, bool verbose)
 {
   print_first_line("NVRTC", "CUDA C++", nvrtc);
-  print_candidates(nvrtc);
+  if (verbose) print_candidates(nvrtc);
   print_part(nvrtc, "builtins",
              is_compiler_usable(nvrtc) ? "found by the dynamic loader" : "not found");
   print_headers(nvrtc);
   print_first_line("libNVVM", "LLVM IR", libnvvm);
-  print_candidates(libnvvm);
+  if (verbose) print_candidates(libnvvm);
   print_part(libnvvm, "libdevice", "not found");
 }
 
@@ -477,17 +477,27 @@ nlohmann::json examine_search_path()
   return json;
 }
 
-void print_doctor(nlohmann::json const& report)
+/// Folders that are not there only with --verbose.
+void print_search_path(nlohmann::json const& folders, bool verbose)
 {
-  fmt::print("fatlink {}\n", report["version"]);
+  fmt::print("Fatbins by name (fatlink list):\n");
+  for (auto const& folder : folders)
+    if (verbose || is(folder, "exists"))
+      fmt::print("  {} ({}): {}\n", folder["folder"], folder["origin"],
+                 is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
+}
+
+/// What was found; with `verbose` also where was searched in vain.
+void print_facts(nlohmann::json const& report, bool verbose)
+{
   auto const& linker = report["nvjitlink"];
   if (is(linker, "found"))
     fmt::print("nvJitLink {}: {} ({})\n", linker["version"], linker["path"], linker["reason"]);
   else
     fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
-  print_candidates(linker);
+  if (verbose) print_candidates(linker);
   print_link_helper(report["link_helper"]);
-  print_compilers(report["nvrtc"], report["libnvvm"]);
+  print_compilers(report["nvrtc"], report["libnvvm"], verbose);
   auto const& driver = report["driver"];
   fmt::print("Driver: {}{}\n", is(driver, "found") ? "CUDA " : "",
              driver[is(driver, "found") ? "cuda" : "reason"]);
@@ -500,25 +510,28 @@ void print_doctor(nlohmann::json const& report)
   for (auto const& layer : cache["layers"])
     fmt::print("  shipped: {}, {} entries\n", layer["folder"], layer["entries"]);
   for (auto const& warning : cache["warnings"]) fmt::print("  warning: {}\n", warning);
-  fmt::print("Fatbins by name (fatlink list):\n");
-  for (auto const& folder : report["search_path"])
-    fmt::print("  {} ({}): {}\n", folder["folder"], folder["origin"],
-               is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
+  print_search_path(report["search_path"], verbose);
 }
 
 }  // namespace
 
 void add_doctor(CLI::App& app, int& exit_status)
 {
-  auto json = std::make_shared<bool>(false);
+  struct doctor_arguments {
+    bool json = false;
+    bool verbose = false;
+  };
+  auto arguments = std::make_shared<doctor_arguments>();
   auto* verb = app.add_subcommand(
       "doctor", "Show what works on this machine, what was found, and what to do.");
-  verb->add_flag("--json", *json, k_json_help);
+  auto* verbose = verb->add_flag("--verbose", arguments->verbose,
+                                 "show also the places that were searched and are not used");
+  verb->add_flag("--json", arguments->json, k_json_help)->excludes(verbose);
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
       "sandbox.\nA GPU is not required, nor are NVRTC and libNVVM, which only fatlink compile "
       "needs.");
-  verb->callback([json, &exit_status] {
+  verb->callback([arguments, &exit_status] {
     auto const nvjitlink = examine_nvjitlink();
     nlohmann::json report{{"version", FATLINK_VERSION},
                           {"nvjitlink", nvjitlink},
@@ -531,11 +544,13 @@ void add_doctor(CLI::App& app, int& exit_status)
                           {"search_path", examine_search_path()}};
     auto const verdicts = check_machine(report);
     report["verdicts"] = report_json(verdicts);
-    if (*json) {
+    if (arguments->json) {
       print_json("fatlink.doctor/1", report);
     } else {
-      print_doctor(report);
+      fmt::print("fatlink {}\n", report["version"]);
       print_verdicts(verdicts);
+      fmt::print("\n");
+      print_facts(report, arguments->verbose);
     }
     exit_status = verdicts.front().ok ? k_done : k_unavailable;  // that of linking
   });

@@ -186,6 +186,23 @@ void print_device_failure(std::string const& device, std::exception_ptr const& f
   });
 }
 
+std::size_t text_width(std::string_view text)
+{
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char letter) { return (letter & 0xC0) != 0x80; }));
+}
+
+std::string cut_text(std::string text, std::size_t width)
+{
+  if (text_width(text) <= width) return text;
+  while (!text.empty() && text_width(text) >= width) {
+    while (text.size() > 1 && (text.back() & 0xC0) == 0x80) text.pop_back();
+    text.pop_back();
+  }
+  while (text.ends_with(' ')) text.pop_back();
+  return text + "…";
+}
+
 void print_warnings(std::vector<std::string> const& warnings)
 {
   for (auto const& warning : warnings) print_error("fatlink: warning: {}\n", warning);

@@ -42,6 +42,12 @@ error_output report_of(std::exception_ptr const& failure);
 /// As report_failure, with the name of the device: "fatlink: error: device gpu:1: …".
 void print_device_failure(std::string const& device, std::exception_ptr const& failure);
 
+/// The columns that `text` takes, of characters of one column each.
+std::size_t text_width(std::string_view text);
+
+/// `text` in at most `width` columns; "…" stands for what is left out.
+std::string cut_text(std::string text, std::size_t width);
+
 /// "fatlink: warning: …" lines on standard error.
 void print_warnings(std::vector<std::string> const& warnings);
 

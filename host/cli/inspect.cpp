@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "code_report.hpp"
+#include "contracts.hpp"
 #include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
 #include "fatlink/fatbin.hpp"
@@ -496,8 +497,26 @@ build_expectations expand_expectations(build_expectations expected)
   return expected;
 }
 
+/// Without an input: the contract of --contract.
+int inspect_contract(inspect_arguments const& arguments)
+{
+  auto others = arguments.sources;
+  auto const name = std::exchange(others.options.contract, {});
+  if (name.empty()) fail_usage("an input or --contract is required", {}, {});
+  others.refuse_source_options();
+  if (arguments.ptx || has_expectations(arguments.expected))
+    fail_usage("--ptx and --expect are for inputs, and none is given", {}, "pass a file or a name");
+  auto const contract = describe_contract(name);
+  if (arguments.json)
+    print_json("fatlink.inspect/1", {{"files", nlohmann::json::array()}, {"contract", contract}});
+  else
+    print_contract(contract);
+  return k_done;
+}
+
 int inspect(inspect_arguments const& arguments)
 {
+  if (arguments.files.empty()) return inspect_contract(arguments);
   auto const expected = expand_expectations(arguments.expected);
   auto const targets = parse_targets(arguments.targets);
   if (std::ranges::none_of(arguments.files,
@@ -533,7 +552,8 @@ void add_inspect(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<inspect_arguments>();
   auto* verb =
       app.add_subcommand("inspect", "Show the entries, idents, kernels and hooks of inputs.");
-  verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
+  verb->add_option("INPUT", arguments->files,
+                   "names, or files of any form; without one, --contract NAME is shown");
   verb->add_option("--expect", arguments->expected.entries,
                    "fail if there is no such entry, for example ptx:sm_75 or ltoir:sm_90a; TARGET "
                    "native: of "
@@ -561,7 +581,8 @@ void add_inspect(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(ptx);
   verb->footer(
       "Examples: fatlink inspect --expect ltoir:sm_75 relu_poly.fatbin\n"
-      "          fatlink inspect --ptx --target sm_90 relu_poly");
+      "          fatlink inspect --ptx --target sm_90 relu_poly\n"
+      "          fatlink inspect --contract combine_8");
   verb->callback([arguments, &exit_status] { exit_status = inspect(*arguments); });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fatlink list: the installed libraries and transforms, their origin, and which of them link.
+// fatlink list: the installed libraries and transforms as a table, in detail with their origin and
+// which of them link, and the installed contracts.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "code_report.hpp"
+#include "contracts.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
 #include "installed.hpp"
 #include "options.hpp"
+#include "preflight/contracts.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -22,6 +25,7 @@ struct list_arguments {
   std::vector<std::string> names;
   std::string kind;
   bool names_only = false;
+  bool in_detail = false;
   bool json = false;
 };
 
@@ -135,24 +139,147 @@ void print_entry(installed_fatbin const& entry)
   if (entry.role == fatbin_role::transform) print_libraries(entry);
 }
 
-void print_catalogue(catalogue const& entries)
+/// A line of the table: entries that differ in the size of their elements only are one.
+struct table_row {
+  std::string name;
+  std::string contract;
+  std::string summary;
+};
+
+std::string padded(std::string const& text, std::size_t width)
 {
-  for (auto const& [role, title] :
-       {std::pair(fatbin_role::library, "Libraries"),
-        std::pair(fatbin_role::transform, "Transforms"), std::pair(fatbin_role::other, "Others")}) {
-    bool needs_title = true;
-    for (auto const& entry : entries) {
-      if (entry.role != role) continue;
-      if (std::exchange(needs_title, false)) fmt::print("{}\n", title);
-      print_entry(entry);
-    }
+  return text + std::string(width - std::min(width, text_width(text)), ' ');
+}
+
+/// What the table says of one entry: what is wrong with it, else its summary.
+std::string describe_briefly(installed_fatbin const& entry)
+{
+  if (!entry.problem.empty()) return "unusable: " + entry.problem;
+  if (!entry.hidden_by.empty()) return "hidden by " + entry.hidden_by.string();
+  for (auto const& library : entry.libraries)
+    if (!library.findings.empty())
+      return fmt::format("does not work with {} [{}]", library.library,
+                         to_string(library.findings.front().id));
+  return entry.summary;
+}
+
+/// The number of bytes in the name and the contract of a library that exists for several sizes.
+std::string size_of(installed_fatbin const& entry)
+{
+  if (entry.role != fatbin_role::library || !is_used(entry) || !entry.ident) return {};
+  auto const name = detail::split_size(entry.name);
+  auto const contract = detail::split_size(entry.ident->contract);
+  return name && contract && name->bytes == contract->bytes ? std::string(name->bytes) : "";
+}
+
+/// The summary for every size: "N-byte" of "4-byte".
+std::string summary_of_any_size(installed_fatbin const& entry)
+{
+  auto text = entry.summary;
+  auto const sized = ' ' + size_of(entry) + "-byte";
+  if (auto const place = text.find(sized); place != text.npos)
+    text.replace(place, sized.size(), " N-byte");
+  return text;
+}
+
+/// Equal for entries that are one row.
+std::string row_key(installed_fatbin const& entry)
+{
+  if (size_of(entry).empty()) return entry.name + '\n' + entry.file.string();
+  return fmt::format("{}\n\n{}\n{}", name_of_any_size(entry.name),
+                     name_of_any_size(entry.ident->contract), entry.ident->version);
+}
+
+table_row make_row(std::vector<installed_fatbin const*> const& family)
+{
+  auto const& first = *family.front();
+  auto const contract =
+      first.ident && !first.ident->contract.empty() ? first.ident->contract : "none";
+  if (family.size() == 1) return {first.name, contract, describe_briefly(first)};
+  std::vector<std::string> names;
+  for (auto const* entry : family) names.push_back(entry->name);
+  return {family_name(names), name_of_any_size(contract), summary_of_any_size(first)};
+}
+
+/// `entries`: sorted by name.
+std::vector<table_row> make_rows(catalogue const& entries, fatbin_role role)
+{
+  std::vector<std::pair<std::string, std::vector<installed_fatbin const*>>> families;
+  for (auto const& entry : entries) {
+    if (entry.role != role) continue;
+    auto const key = row_key(entry);
+    auto const known =
+        std::ranges::find(families, key, [](auto const& pair) { return pair.first; });
+    if (known == families.end())
+      families.push_back({key, {&entry}});
+    else
+      known->second.push_back(&entry);
   }
-  if (!entries.empty()) return;
+  std::vector<table_row> rows;
+  for (auto const& [key, family] : families) rows.push_back(make_row(family));
+  for (auto& row : rows)
+    row = {replace_controls(row.name), replace_controls(row.contract),
+           replace_controls(row.summary)};
+  return rows;
+}
+
+/// The longest of `texts`, up to `limit`: longer ones move the columns of their own line only.
+std::size_t column_width(std::vector<table_row> const& rows, std::string table_row::*column,
+                         std::string const& title, std::size_t limit)
+{
+  auto width = text_width(title);
+  for (auto const& row : rows) width = std::max(width, std::min(text_width(row.*column), limit));
+  return width;
+}
+
+/// Prints lines of at most 100 columns; names are not cut, whatever their length.
+void print_table(std::string const& title, std::vector<table_row> const& rows)
+{
+  constexpr std::size_t k_line = 100;
+  constexpr std::size_t k_name = 40;
+  constexpr std::size_t k_least_summary = 10;
+  auto const names = column_width(rows, &table_row::name, title, k_name);
+  auto const contracts = column_width(rows, &table_row::contract, "Contract", k_name);
+  fmt::print("{}  {}  Summary\n", padded(title, names + 2), padded("Contract", contracts));
+  for (auto const& row : rows) {
+    auto line = fmt::format("  {}  {}", padded(row.name, names), padded(row.contract, contracts));
+    auto const rest = k_line - std::min(k_line, text_width(line) + 2);
+    if (rest >= k_least_summary) line += "  " + cut_text(row.summary, rest);
+    line.erase(line.find_last_not_of(' ') + 1);
+    fmt::print("{}\n", line);
+  }
+}
+
+void print_in_detail(catalogue const& entries, fatbin_role role, char const* title)
+{
+  fmt::print("{}\n", title);
+  for (auto const& entry : entries)
+    if (entry.role == role) print_entry(entry);
+}
+
+void print_nothing_installed()
+{
   fmt::print("No fatbin is installed in\n");
   for (auto const& folder : search_path())
     fmt::print("  {} ({})\n", folder.path.string(), to_string(folder.origin));
   fmt::print(
       "The packages fatlink-runtime and fatlink-transforms contain a library and transforms.\n");
+}
+
+void print_catalogue(catalogue const& entries, bool in_detail)
+{
+  bool is_first = true;
+  for (auto const& [role, title] :
+       {std::pair(fatbin_role::library, "Libraries"),
+        std::pair(fatbin_role::transform, "Transforms"), std::pair(fatbin_role::other, "Others")}) {
+    if (std::ranges::find(entries, role, &installed_fatbin::role) == entries.end()) continue;
+    if (!std::exchange(is_first, false)) fmt::print("\n");
+    if (in_detail)
+      print_in_detail(entries, role, title);
+    else
+      print_table(title, make_rows(entries, role));
+  }
+  if (entries.empty()) print_nothing_installed();
 }
 
 /// The entries that the arguments select. @throws file_error a name that is not installed.
@@ -169,16 +296,37 @@ catalogue select(list_arguments const& arguments)
   return entries;
 }
 
+void print_names(catalogue const& entries)
+{
+  for (auto const& entry : entries)
+    if (is_used(entry)) fmt::print("{}\n", entry.name);
+}
+
+int list_contracts(list_arguments const& arguments)
+{
+  auto const contracts = describe_contracts(arguments.names);
+  if (arguments.json) {
+    auto json = catalogue_to_json({});
+    json["contracts"] = contracts;
+    print_json("fatlink.list/1", json);
+  } else if (arguments.names_only) {
+    for (auto const& contract : contracts) fmt::print("{}\n", contract["name"]);
+  } else {
+    print_contracts(contracts, arguments.in_detail || !arguments.names.empty());
+  }
+  return k_done;
+}
+
 int list(list_arguments const& arguments)
 {
+  if (arguments.kind == "contract") return list_contracts(arguments);
   auto const entries = select(arguments);
   if (arguments.json)
     print_json("fatlink.list/1", catalogue_to_json(entries));
-  else if (!arguments.names_only)
-    print_catalogue(entries);
+  else if (arguments.names_only)
+    print_names(entries);
   else
-    for (auto const& entry : entries)
-      if (is_used(entry)) fmt::print("{}\n", entry.name);
+    print_catalogue(entries, arguments.in_detail || !arguments.names.empty());
   return k_done;
 }
 
@@ -188,12 +336,15 @@ void add_list(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<list_arguments>();
   auto* verb = app.add_subcommand(
-      "list", "Show the installed libraries and transforms, and which of them work together.");
-  verb->add_option("NAME", arguments->names, "show only these");
-  add_choice(*verb, "--kind", arguments->kind, {"library", "transform"},
-             "show only libraries or only transforms");
+      "list", "Show the installed libraries, transforms and contracts, and which work together.");
+  verb->add_option("NAME", arguments->names, "show only these, in detail");
+  add_choice(*verb, "--kind", arguments->kind, {"library", "transform", "contract"},
+             "show only libraries or only transforms, or the installed contracts");
   auto* names =
       verb->add_flag("--names", arguments->names_only, "print only the names, one per line");
+  verb->add_flag("--long", arguments->in_detail,
+                 "show each with its hooks, reference, package and folder, and what it works with")
+      ->excludes(names);
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(names);
   verb->footer(
       "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"

@@ -195,7 +195,7 @@ constexpr verb k_verbs[] = {
     {"run", add_run},         {"link", add_link},       {"check", add_check},
     {"inspect", add_inspect}, {"compile", add_compile}, {"pack", add_pack},
     {"digest", add_digest},   {"list", add_list},       {"cache", add_cache},
-    {"doctor", add_doctor},   {"bench", add_bench},
+    {"doctor", add_doctor},   {"explain", add_explain}, {"bench", add_bench},
 };
 
 bool is_verb(std::string_view word)

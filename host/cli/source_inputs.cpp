@@ -76,7 +76,7 @@ void check_contract(std::string const& name)
   auto const is_path = stem.empty() || stem.front() == '.';
   fail_usage(fmt::format("--contract: '{}' is not the name of a contract{}", name,
                          is_path ? "" : fmt::format("; did you mean '{}'?", stem)),
-             name, "name it without folder and version; fatlink list shows contracts");
+             name, "name it without folder and version; see fatlink list --kind contract");
 }
 
 /// The contract that an input states; empty if none does.

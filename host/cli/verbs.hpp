@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace fatlink::cli {
 
@@ -33,7 +34,16 @@ void add_digest(CLI::App& app, int& exit_status);
 void add_list(CLI::App& app, int& exit_status);
 void add_cache(CLI::App& app, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
+void add_explain(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);
+
+/// A code that `fatlink explain` explains, and what it means in one line.
+struct explained_code {
+  std::string code;
+  std::string meaning;
+};
+/// The codes and patterns of codes, in the order of docs/findings.md; each once.
+std::vector<explained_code> list_codes();
 
 /// `fatlink --complete WORD...`: prints on standard output what `words.back()`, which may be empty,
 /// can become, in the form that complete.cpp states. `words`: the command line without the

@@ -174,8 +174,29 @@ class Check(AnyStatus):
         self.assertGreater(len(said["targets"]), 20)
         self.assertTrue(all(not one["findings"] for one in said["targets"]))
         text = self.fatlink("check", LIBRARY, RELU).stdout
-        self.assertEqual(text, "sm_90    ptx  links\nsm_90    lto  links\n")
+        self.assertEqual(text, "sm_90    ptx, lto  links\n")
         self.assert_fails(2, "check", "--nvjitlink", "x", LIBRARY, says=["--nvjitlink: 'x'"])
+
+    def test_a_finding_of_both_modes_is_printed_once(self):
+        wrong = self.compile("wrong", HOOK.replace("float", "double"))
+        text = self.fatlink("check", LIBRARY, wrong, status=4).stdout
+        self.assertEqual(text.splitlines()[0], "sm_90    ptx, lto  does not link")
+        self.assertEqual(text.count("[signature-mismatch]"), 1)
+        self.assertRegex(text, r"(?m)^  error: .* \[signature-mismatch\]\n    hint: ")
+
+    def test_a_finding_of_one_mode_is_printed_with_it(self):
+        text = self.fatlink("check", LIBRARY, self.compile("only", HOOK, "-dc", "-arch=lto_75"), status=4).stdout
+        self.assertRegex(text, r"(?m)^sm_90    ptx  does not link\n")
+        self.assertRegex(text, r"(?m)^  error in ptx mode: .* \[no-ptx\]$")
+
+    def test_calls_an_input_by_the_name_it_was_given_by(self):
+        text = self.fatlink("check", "gelu", "relu_poly", status=4).stdout
+        self.assertRegex(text, r"error: .*user_transform.*: gelu.*relu_poly \[duplicate-symbol\]|"
+                               r"error: .*gelu.* relu_poly.*\[duplicate-symbol\]")
+        self.assertNotIn("gelu.fatbin", text)
+        found = self.fatlink_json("check", "gelu", "relu_poly", status=4)["targets"][0]["findings"]
+        self.assertIn(str(SHARE / "gelu.fatbin"), [file for one in found for file in one["files"]])
+        self.assertIn("gelu.fatbin", self.fatlink("check", SHARE / "gelu.fatbin", RELU, status=4).stdout)
 
     def test_needs_neither_cuda_nor_nvjitlink(self):
         done = self.fatlink("check", LIBRARY, RELU, env={"FATLINK_NVJITLINK": "/nowhere"})

@@ -44,7 +44,7 @@ class CheckTransform(CliTest):
         self.assertEqual(result["links"], status == 0)
         text = self.fatlink("check", *words, status=status).stdout
         if status != 0:
-            self.assertNotRegex(text, r"(?m)^sm_\w+ +(ptx|lto)  links$")
+            self.assertNotRegex(text, r"(?m)^sm_\w+ +(ptx|lto|ptx, lto)  links$")
         return result["targets"], text
 
     def errors(self, judgement):
@@ -58,7 +58,7 @@ class WithAContract(CheckTransform):
         for one in judged:
             self.assertEqual(one["library"], {"name": "apply_transform", "file": str(LIBRARY)})
             self.assertEqual(one["findings"], [])
-        self.assertIn(f"With the installed library apply_transform ({LIBRARY}):\nsm_90    ptx  links\n", text)
+        self.assertIn(f"With the installed library apply_transform ({LIBRARY}):\nsm_90    ptx, lto  links\n", text)
 
     def test_another_type_does_not_link(self):
         wrong = self.build("wrong", HOOK.replace("float", "double"))
@@ -177,7 +177,7 @@ class WithoutAContract(CheckTransform):
         left = next(f for f in judged[0]["findings"] if f["id"] == "missing-hook")
         self.assertEqual((left["severity"], left["symbol"]), ("warning", "post"))
         self.assertEqual(judged[0]["open_hooks"], ["post"])
-        self.assertIn("sm_90    ptx  links if another input defines post\n", text)
+        self.assertIn("sm_90    ptx, lto  links if another input defines post\n", text)
         judged, _ = self.check(self.compile("both", PRE + PRE.replace("pre", "psot")), status=4)
         self.assertEqual(self.errors(judged[0]), ["missing-hook"])
 
@@ -205,7 +205,7 @@ class WithALibrary(CheckTransform):
     def test_nothing_installed_is_asked_where_the_library_is_passed(self):
         judged, text = self.check(LIBRARY, SHARE / "gelu.fatbin", status=0)
         self.assertEqual({one["library"] for one in judged}, {None})
-        self.assertEqual(text, "sm_90    ptx  links\nsm_90    lto  links\n")
+        self.assertEqual(text, "sm_90    ptx, lto  links\n")
 
 
 if __name__ == "__main__":

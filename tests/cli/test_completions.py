@@ -59,6 +59,9 @@ class Completions:
     def test_contracts(self):
         self.assert_offered({f"{verb} --contract apply": ["apply_transform"] for verb in ("run", "compile", "check")})
 
+    def test_codes(self):
+        self.assert_offered({"explain missing-h": ["missing-hook"], "explain nvr": ["nvrtc-unavailable"]})
+
     def test_the_values_of_every_option_that_has_some(self):
         self.assert_offered({f"{verb} {option} ": values for verb in all_verbs()
                              for option, values in options_of(verb).items() if values})

@@ -25,12 +25,13 @@ class Doctor(CliTest):
         self.assertEqual(len(found), 1, title)
         return found[0]
 
-    def test_ends_with_a_verdict_a_line(self):
+    def test_begins_with_a_verdict_a_line(self):
         self.need_nvjitlink()
         lines = self.fatlink("doctor").stdout.splitlines()
-        self.assertEqual(lines[-8], "What works:")
-        self.assertEqual([re.split("  +", line.strip())[0] for line in lines[-7:]], VERDICTS)
-        for line in lines[-7:]:
+        self.assertRegex(lines[0], "^fatlink ")
+        self.assertEqual((lines[1], lines[9]), ("What works:", ""))
+        self.assertEqual([re.split("  +", line.strip())[0] for line in lines[2:9]], VERDICTS)
+        for line in lines[2:9]:
             self.assertRegex(line, r"  (yes|yes, .+|no: .+; .+)$")
 
     def test_a_machine_that_links_says_yes(self):
@@ -92,6 +93,21 @@ class Doctor(CliTest):
         self.assertIn(f"{copy} (from $FATLINK_NVJITLINK) cannot be used: is truncated: it has 3000000 bytes",
                       said["message"])
 
+    def test_places_that_are_not_used_are_shown_with_verbose_only(self):
+        self.need_nvjitlink()
+        toolkit = self.folder / "toolkit"
+        (toolkit / "lib64").mkdir(parents=True)
+        damaged = self.file("toolkit/lib64/libnvJitLink.so.13", "no library")
+        absent = self.folder / "absent"
+        env = {**BARE, "CUDA_HOME": str(toolkit), "CUDA_PATH": os.path.dirname(os.path.dirname(nvjitlink())),
+               "FATLINK_PATH": str(absent)}
+        short, full = (self.fatlink("doctor", *words, env=env).stdout for words in ([], ["--verbose"]))
+        facts = short.partition("\n\n")[2]
+        for text in (f"  {damaged} (", f"  {absent} (environment): no such folder\n"):
+            self.assertNotIn(text, facts)
+            self.assertIn(text, full)
+        self.assertLess(set(facts.splitlines()), set(full.splitlines()))
+
     def test_shows_each_place_once(self):
         self.need_nvjitlink()
         toolkit = self.folder / "toolkit"
@@ -109,7 +125,7 @@ class Doctor(CliTest):
                        [folder["folder"] for folder in found["search_path"]]):
             real = list(map(os.path.realpath, places))
             self.assertEqual(sorted(set(real)), sorted(real))
-        text = self.fatlink("doctor", env=env).stdout
+        text = self.fatlink("doctor", "--verbose", env=env).stdout
         real = list(map(os.path.realpath, re.findall(r"(?<![\w.])/[^\s:,]+", text)))
         self.assertEqual(sorted(set(real)), sorted(real), text)
 

@@ -189,6 +189,7 @@ class Outputs(JsonTest):
         shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
         self.file("library.json", json.dumps(PLAN))
         self.json("inspect", self.folder / "library.fatbin", SHARE / "load_float16.fatbin")
+        self.json("inspect", "--contract", "combine_8")
         if not has_nvrtc():
             self.skipTest("no NVRTC on this machine: fields of sources are not checked")
         self.json("inspect", self.file("half.cu", HALF))
@@ -224,7 +225,13 @@ class Outputs(JsonTest):
         shutil.copy(TESTS / "fixtures/uncontracted.fatbin", self.folder)
         self.json("list", env={"FATLINK_PATH": str(self.folder)})
         self.json("list", "gelu", "--kind", "transform")
+        self.json("list", "--kind", "contract")
         self.assert_every_field_seen("list")
+
+    def test_explain(self):
+        self.json("explain")
+        self.assertEqual(len(self.json("explain", "missing-hook")["codes"]), 1)
+        self.assert_every_field_seen("explain")
 
     def test_the_cache(self):
         for verb in ("path", "stats", "verify"):

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+from compile_case import has_nvrtc
 from fatlink_cli import HOOK, LIBRARY, SHARE, CliTest
 
 
@@ -103,8 +104,40 @@ class List(Named):
         self.assertEqual(transform["summary"], json.loads((SHARE / "gelu.json").read_text())["summary"])
         self.assertEqual(transform["libraries"],
                          [{"library": "apply_transform", "works": True, "findings": []}])
-        text = self.fatlink("list").stdout
+        text = self.fatlink("list", "--long").stdout
         self.assertRegex(text, r"(?s)Libraries\n  apply_transform .*Transforms\n.*  gelu .*works with apply_transform")
+        self.assertEqual(self.fatlink("list", "gelu").stdout, self.fatlink("list", "--long", "gelu").stdout)
+
+    def test_is_a_table_with_one_line_for_each_and_one_for_the_sizes_of_an_algorithm(self):
+        text = self.fatlink("list").stdout
+        lines = text.splitlines()
+        self.assertEqual([line for line in lines if len(line) > 100], [])
+        self.assertRegex(text, r"(?m)^Libraries +Contract +Summary$")
+        self.assertRegex(text, r"(?m)^  reduce_\{1,2,4,8,16,32\} +combine_N +folds an array of N-byte elements")
+        self.assertRegex(text, r"(?m)^  gelu +apply_transform +x Φ\(x\)$")
+        shown = [name for line in lines if line.startswith("  ") for name in self.names_in(line.split()[0])]
+        self.assertEqual(sorted(shown), sorted(self.fatlink("list", "--names").stdout.split()))
+
+    @staticmethod
+    def names_in(word):
+        """["reduce_1", "reduce_2"] of "reduce_{1,2}"."""
+        base, brace, sizes = word.rstrip("}").partition("{")
+        return [base + size for size in sizes.split(",")] if brace else [word]
+
+    def test_the_table_cuts_summaries_and_never_names(self):
+        name = "a_transform_with_a_name_that_is_longer_than_a_column_of_the_table"
+        file = self.install(self.system / "fatlink", name).with_suffix(".json")
+        file.write_text(json.dumps({**json.loads(file.read_text()), "summary": "ä" * 200}))
+        line, = [line for line in self.fatlink("list").stdout.splitlines() if name in line]
+        self.assertRegex(line, rf"^  {name}  apply_transform +ä+…$")
+        self.assertEqual(len(line), 100)
+
+    def test_the_table_says_what_does_not_work(self):
+        self.install(self.home / ".local/share/fatlink", "gelu", "identity")
+        self.install(self.system / "fatlink", "broken").write_bytes(b"nothing")
+        text = self.fatlink("list").stdout
+        self.assertRegex(text, r"(?m)^  gelu +apply_transform +hidden by /")
+        self.assertRegex(text, r"(?m)^  broken +\S+ +unusable: .*broken.fatbin")
 
     def test_functions_of_the_device_runtime_are_not_hooks(self):
         kernel = 'extern "C" __global__ void apply(float* x) { printf("x"); *x = %s; }\n'
@@ -132,7 +165,7 @@ class List(Named):
         self.assertIn("broken.fatbin", found["problem"])
         text = self.fatlink("list").stdout
         self.assertIn("unusable", text)
-        self.assertIn("works with apply_transform", text)
+        self.assertRegex(text, "(?m)^  gelu +apply_transform +x ")
         self.assertNotIn("broken", self.fatlink("list", "--names").stdout)
 
     def test_one_refused_for_its_json_is_a_transform_all_the_same(self):
@@ -177,6 +210,67 @@ class List(Named):
         self.assertIn("install the package fatlink-transforms", done.stderr)
 
 
+class ContractList(Named):
+    def contract(self, name):
+        return self.fatlink_json("inspect", "--contract", name)["contract"]
+
+    def test_shows_hooks_macros_and_libraries_and_the_sizes_of_one_as_one(self):
+        text = self.fatlink("list", "--kind", "contract").stdout
+        self.assertIn("  combine_{1,2,4,8,16,32}\n"
+                      "    hook       fatlink_element combine(fatlink_element a, fatlink_element b);\n"
+                      "    macro      FATLINK_COMBINE(type, a, b) { … }\n"
+                      "    libraries  exclusive_scan_N, reduce_N, scan_N, segmented_reduce_N\n", text)
+        self.assertRegex(text, r"(?m)^  apply_transform\n    hook +float user_transform\(float \w+\);\n    libraries +apply_transform$")
+        self.assertNotIn("header", text)
+        self.assertIn("    header     ", self.fatlink("list", "--kind", "contract", "combine_8").stdout)
+
+    def test_names_all_that_compile_takes(self):
+        names = self.fatlink("list", "--kind", "contract", "--names").stdout.split()
+        self.assertEqual(names, [one["name"] for one in self.fatlink_json("list", "--kind", "contract")["contracts"]])
+        self.assertEqual(set(names), {path.stem for path in (SHARE / "contracts").glob("*.json")})
+
+    def test_one_that_cannot_be_read_is_shown_as_unusable_and_harms_no_other(self):
+        (self.system / "fatlink/contracts").mkdir(parents=True)
+        (self.system / "fatlink/contracts/odd.json").write_text("{}")
+        text = self.fatlink("list", "--kind", "contract").stdout
+        self.assertRegex(text, r"(?m)^  odd\n    unusable +.*odd.json: is not a contract")
+        self.assertIn("FATLINK_COMBINE", text)
+
+    def test_inspect_shows_one_with_its_header_and_an_example(self):
+        text = self.fatlink("inspect", "--contract", "combine_8").stdout
+        header = SHARE / "contracts/combine_8/combine_8.cuh"
+        self.assertTrue(text.startswith(f"combine_8/1: {header}\n"), text)
+        for line in ("elements   8 bytes", "macro      FATLINK_COMBINE(type, a, b) { … }",
+                     "example    FATLINK_COMBINE(double, a, b) { return a < b ? b : a; }",
+                     "libraries  exclusive_scan_8, reduce_8, scan_8, segmented_reduce_8",
+                     "run        fatlink run --library exclusive_scan_8 --transform FILE.cu"):
+            self.assertIn(f"    {line}\n", text)
+        self.assertIn('extern "C" __device__ fatlink_element combine(', text)
+
+    def test_an_unknown_one_is_answered_with_the_nearest(self):
+        for words in (["inspect", "--contract", "combin_8"], ["list", "--kind", "contract", "combin_8"]):
+            self.assert_fails(3, *words, says=["the contract combin_8 is not installed"], hint="did you mean combine_8?")
+
+    def test_inspect_takes_an_input_or_a_contract(self):
+        self.assert_fails(2, "inspect", says=["an input or --contract is required"], hint="see fatlink inspect --help")
+        self.assert_fails(2, "inspect", "--contract", "combine_8", "--ptx", says=["none is given"])
+        self.assert_fails(2, "inspect", "--contract", "combine_8", "-D", "X", says=["-D X: this option has no effect"])
+        self.assert_fails(2, "inspect", "gelu", "--contract", "combine_8", says=["no input is a source"])
+
+    def test_every_example_compiles(self):
+        if not has_nvrtc():
+            self.skipTest("no NVRTC on this machine")
+        for contract in self.fatlink_json("list", "--kind", "contract")["contracts"]:
+            examples = [hook["example"] for hook in contract["hooks"]]
+            if not all(hook["macro"] for hook in contract["hooks"]):
+                self.assertTrue(all(example.endswith(") { … }") for example in examples), contract)
+                continue
+            with self.subTest(contract=contract["name"]):
+                self.file("example.cu", "\n".join(examples))
+                self.fatlink("compile", "example.cu", "--contract", contract["name"], "-o", "example.fatbin")
+                self.fatlink("check", "--mode", "ptx", contract["libraries"][0], "example.fatbin")
+
+
 class Versions(Named):
     """Fatbins as fatlink_add_fatbin makes them, of contracts of several versions."""
 
@@ -197,7 +291,7 @@ class Versions(Named):
                      ("link", "--target", "sm_90", "-o", "o", "apply_transform")):
             done = self.fatlink(*verb, "newer.fatbin", status=4)
             said = done.stdout + done.stderr
-            self.assertRegex(said, r"apply_transform.fatbin \(package fatlink-runtime [0-9.]+\) is built against "
+            self.assertRegex(said, r"apply_transform(?:\.fatbin)? \(package fatlink-runtime [0-9.]+\) is built against "
                                    r"contract apply_transform/1")
             self.assertIn("newer.fatbin (package gelus 2.1) is built against contract apply_transform/2", said)
             self.assertIn("[contract-mismatch]", said)

@@ -74,7 +74,7 @@ class Words(UsageTest):
                 (["check", "--mode", "bot", *both], "--mode: 'bot' is not one of ptx, lto, both, sass; did you mean 'both'?",
                  "check"),
                 (["list", "--kind", "transfrom"],
-                 "--kind: 'transfrom' is not one of library, transform; did you mean 'transform'?", "list"),
+                 "--kind: 'transfrom' is not one of library, transform, contract; did you mean 'transform'?", "list"),
                 (["cache", "warm", "--target", "sm_90", "--emit", "cubin,ptxx", *both],
                  "--emit: 'ptxx' is not one of cubin, ptx; did you mean 'ptx'?", "cache warm")):
             self.assert_usage(words, error, f"see fatlink {verb} --help")

@@ -155,7 +155,7 @@ class Packages(unittest.TestCase):
         shown = json.loads(self.fatlink(root, "list", "--json", "halve"))["fatbins"][0]
         self.assertEqual(shown["package"], "fatlink-transform-halve 1.0")
         self.assertEqual(shown["libraries"][0]["works"], True)
-        self.assertIn("works with apply_transform", self.fatlink(root, "list"))
+        self.assertIn("works with apply_transform", self.fatlink(root, "list", "halve"))
         said = self.fatlink(root, "run", "--transform", "halve", "--device", "cpu", "--mode", "ptx", "--elements", "99")
         self.assertIn("verified", said)
 
