@@ -18,8 +18,8 @@ import subprocess
 import sys
 
 ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
-         "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "bench"]
-SHARED = ["finding", "start_ms", "kernel_resources", "output_comparison", "reference"]  # definitions that get a table of their own
+         "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
+SHARED = ["finding", "start_ms", "kernel_resources", "output_comparison", "reference", "installed_contract"]  # definitions that get a table of their own
 
 
 def shared_name(schema):
