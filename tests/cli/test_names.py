@@ -268,7 +268,7 @@ class ContractList(Named):
             with self.subTest(contract=contract["name"]):
                 self.file("example.cu", "\n".join(examples))
                 self.fatlink("compile", "example.cu", "--contract", contract["name"], "-o", "example.fatbin")
-                self.fatlink("check", "--mode", "ptx", contract["libraries"][0], "example.fatbin")
+                self.fatlink("check", contract["libraries"][0], "example.fatbin")
 
 
 class Versions(Named):
