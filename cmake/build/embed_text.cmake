@@ -11,5 +11,6 @@ string(FIND "${text}" ")${limit}\"" place)
 if(NOT place EQUAL -1)
   message(FATAL_ERROR "${INPUT}: the text cannot be embedded: it has ')${limit}\"'")
 endif()
-file(WRITE "${OUTPUT}" "// Made from ${INPUT} by embed_text.cmake.\nnamespace fatlink::cli {\n"
+get_filename_component(name "${INPUT}" NAME)
+file(WRITE "${OUTPUT}" "// Made from ${name} by embed_text.cmake.\nnamespace fatlink::cli {\n"
   "extern char const* const ${NAME};\nchar const* const ${NAME} = R\"${limit}(${text})${limit}\";\n}  // namespace fatlink::cli\n")

@@ -155,7 +155,8 @@ class given_names {
   {
     for (auto const& [path, name] : names_)
       for (auto place = text.find(path); place != text.npos;) {
-        auto const is_whole = !continues(text, place + path.size());
+        auto const is_whole =
+            !continues(text, place + path.size()) && (place == 0 || is_before(text[place - 1]));
         if (is_whole) text.replace(place, path.size(), name);
         place = text.find(path, place + (is_whole ? name.size() : path.size()));
       }
@@ -163,6 +164,13 @@ class given_names {
   }
 
  private:
+  /// Whether a path may begin behind `letter`.
+  static bool is_before(char letter)
+  {
+    return std::isalnum(static_cast<unsigned char>(letter)) == 0 &&
+           std::string_view("_-./").find(letter) == std::string::npos;
+  }
+
   /// Whether a path goes on at `place`: "gelu.fatbin" in "gelu.fatbin.json".
   static bool continues(std::string const& text, std::size_t place)
   {
@@ -176,7 +184,7 @@ class given_names {
 
 using results_view = std::span<check_result const>;
 
-/// The results of one target, which differ in their mode, at the begin of `results`.
+/// The results of one target, which differ in their mode, at the beginning of `results`.
 results_view first_target(results_view results)
 {
   auto const is_other = [&](check_result const& result) {

@@ -178,7 +178,8 @@ void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
     print_line("hook", plain_declaration(hook));
     print_line("macro", hook["macro"]);
   }
-  if (first["problem"] == "") print_line("libraries", library_names(contracts));
+  if (first["problem"].get<std::string>().empty())
+    print_line("libraries", library_names(contracts));
   if (!in_detail) return;
   for (auto const& contract : contracts) print_line("header", contract["header"]);
   print_line("package", first["package"]);
@@ -188,7 +189,7 @@ void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
 std::string family_key(nlohmann::json const& contract)
 {
   std::string key = name_of_any_size(contract["name"]);
-  if (contract["problem"] != "") return contract["name"];
+  if (!contract["problem"].get<std::string>().empty()) return contract["name"];
   for (auto const& hook : contract["hooks"]) key += "\n" + hook["declaration"].get<std::string>();
   return fmt::format("{}\n{}\n{}", key, contract["version"].get<int>(), contract["package"]);
 }
@@ -215,8 +216,10 @@ nlohmann::json describe_contract(std::string const& name)
   return describe(name, read_libraries(search_path()));
 }
 
-nlohmann::json describe_contracts(strings const& names)
+nlohmann::json describe_contracts(strings names)
 {
+  std::ranges::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   auto const installed = read_libraries(search_path());
   auto contracts = nlohmann::json::array();
   for (auto const& name : names) contracts.push_back(describe(name, installed));

@@ -25,7 +25,7 @@ nlohmann::json describe_contract(std::string const& name);
 /// All installed contracts, sorted, or those of `names`. Of one that cannot be read, "problem" says
 /// why.
 /// @throws file_error one of `names` is not installed.
-nlohmann::json describe_contracts(std::vector<std::string> const& names);
+nlohmann::json describe_contracts(std::vector<std::string> names);
 
 /// Prints what describe_contract returned.
 void print_contract(nlohmann::json const& contract);

@@ -141,7 +141,7 @@ class document_reader {
     result_.explanations.push_back(std::move(row));
   }
 
-  /// Without fences, and without empty lines at its begin.
+  /// Without fences, and without empty lines at its beginning.
   void add_to_example(std::string const& line)
   {
     auto& example = result_.examples.back().second;

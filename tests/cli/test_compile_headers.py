@@ -87,6 +87,15 @@ class HeadersBesideTheSource(HeaderCase):
         self.write("src/g.cuh", "#define FACTOR 98.0F\n")
         self.assertNotIn(THREE, self.compile_in_folder(text, "-I", "include"))
 
+    def test_a_changed_header_of_a_folder_of_the_options_is_compiled_anew_whatever_its_name(self):
+        for name in ("a.h", "ab.h", "abc.h", "op.cuh", "below/a.h"):  # paths of lengths around that of the source's folder
+            with self.subTest(name=name):
+                self.write(f"include/{name}", "#define FACTOR 99.0F\n")
+                text = f'#include "{name}"\n' + FACTOR
+                self.assertNotIn(THREE, self.compile_in_folder(text, "-I", "include"))
+                self.write(f"include/{name}", "#define FACTOR 3.0F\n")
+                self.assertIn(THREE, self.compile_in_folder(text, "-I", "include"))
+
     def test_the_cache_serves_the_same_texts_in_another_folder(self):
         self.compile_in_folder('#include "f.cuh"\n' + FACTOR)
         (self.folder / "src").rename(self.folder / "moved")

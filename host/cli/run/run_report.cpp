@@ -587,8 +587,8 @@ void print_sidecar_form(run_report const& run)
   auto const name = file.stem().string();
   fmt::print("To verify the results, state what the transform computes in {}, for example:\n",
              file.replace_extension(".json").string());
-  fmt::print("{{\"name\": \"{}\", \"hooks\": {{\n{}\n}}{}}}\n", name, fmt::join(texts, ",\n"),
-             is_folded ? ", \"error_model\": \"additive\"" : "");
+  fmt::print("{{\"name\": {}, \"hooks\": {{\n{}\n}}{}}}\n", nlohmann::json(name).dump(),
+             fmt::join(texts, ",\n"), is_folded ? ", \"error_model\": \"additive\"" : "");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ def gpu_count() -> int:
 _ELSEWHERE = {
     "sum": "reduce(x)", "prod": 'reduce(x, "multiply")', "max": 'reduce(x, "max")', "min": 'reduce(x, "min")',
     "amax": 'reduce(x, "max")', "amin": 'reduce(x, "min")', "any": 'reduce(x != 0, "max")', "all": 'reduce(x != 0, "min")',
-    "mean": 'reduce(x, dtype="float64") / len(x)', "cumsum": "scan(x)", "cumprod": 'scan(x, "multiply")',
+    "mean": 'reduce(x, dtype="float64") / x.size', "cumsum": "scan(x)", "cumprod": 'scan(x, "multiply")',
     "accumulate": "scan(x, op)", "inclusive_scan": "scan(x)", "argmax": 'reduce(pairs, "argmax")',
     "argsort": "sort_pairs(x, numpy.arange(len(x)))", "filter": "select(x, op)", "compress": "select(x, op)",
     "bincount": 'histogram(x, "byte_bins")', "transform": "map(x, op=op)", "count_nonzero": "reduce(x != 0)",

@@ -30,6 +30,8 @@ class compile_inputs {
   void read(library_file compiler_file, link_cache const* cache);
 
   [[nodiscard]] bool is_cuda() const { return code.language() == source_language::cuda; }
+  /// Whether headers beside the source are searched for.
+  [[nodiscard]] bool has_folder() const { return is_cuda() && !code.folder().empty(); }
   /// `is_minimal`: see compile_with_headers.hpp.
   [[nodiscard]] program make_program(bool is_minimal = false) const;
   /// The headers that were read, and compile_options::header.

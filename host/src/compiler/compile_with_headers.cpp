@@ -206,6 +206,7 @@ cache_key compile_key(program const& subject, std::map<std::string, std::string>
     for (auto const& hook : contract->hooks) key.add("hook", hook);
   }
   if (!conditions.nvrtc.empty()) key.add("nvrtc", conditions.nvrtc);
+  if (conditions.has_folder) key.add("folder", "searched");
   key.add("compiler", conditions.compiler);
   // Never served to a compiler that requires the sandbox.
   if (conditions.allow_unconfined) key.add("sandbox", "not required");

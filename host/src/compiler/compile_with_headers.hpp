@@ -70,6 +70,7 @@ struct compile_conditions {
   installed_contract const* contract = nullptr;  ///< null: none
   std::string nvrtc = {};         ///< that states the types of the contract's hooks, its identity
   bool allow_unconfined = false;  ///< whether it may run without the sandbox
+  bool has_folder = false;        ///< whether the source is a file, whose folder is searched
 };
 
 /// Adds the name, the texts and the options of a program, and the headers in memory.

@@ -275,7 +275,9 @@ cache_key compile_session::make_shipped_key() const
 {
   std::string const any_compiler;
   return compile_key(inputs_.make_program(), inputs_.headers->memory(), inputs_.options,
-                     {.compiler = any_compiler, .contract = inputs_.subject.contract});
+                     {.compiler = any_compiler,
+                      .contract = inputs_.subject.contract,
+                      .has_folder = inputs_.has_folder()});
 }
 
 /// Null: no layer has it. CUDA's own headers belong to the compiler, which is not part of the key.
@@ -341,7 +343,8 @@ cache_key compile_session::make_key()
 {
   compile_conditions conditions{.compiler = inputs_.library.identity,
                                 .contract = inputs_.subject.contract,
-                                .allow_unconfined = state_.settings.allow_unconfined};
+                                .allow_unconfined = state_.settings.allow_unconfined,
+                                .has_folder = inputs_.has_folder()};
   if (inputs_.contract) conditions.nvrtc = state_.locate(source_language::cuda).identity;
   return compile_key(inputs_.make_program(), inputs_.headers->memory(), inputs_.options,
                      conditions);

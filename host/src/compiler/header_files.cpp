@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/header_files.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,7 @@ std::string_view without_mark(std::string_view text)
 header_files::header_files(compile_options const& options, installed_contract const* contract,
                            std::function<void()> check_time, source_place const& source)
     : program_path_(detail::format("{}/{}", k_source, source.name)),
+      has_folder_(!source.folder.empty()),
       check_time_(std::move(check_time))
 {
   if (source.folder.empty())
@@ -184,7 +186,7 @@ looked_up_file header_files::answer(std::string const& path)
   auto const is_missing = known.found.kind == looked_up_file::file_kind::missing;
   auto const is_memory =
       memory_.contains(path) || is_below(path, k_memory) || is_below(path, k_header);
-  auto const is_apart = path == program_path_ || known.found.missing == std::strlen(k_source);
+  auto const is_apart = path == program_path_ || (!has_folder_ && is_below(path, k_source));
   if (!is_memory && !is_apart && is_plain(path))
     record_.insert(is_missing ? path.substr(0, known.found.missing) : path);
   if (is_missing && is_below(path, k_cuda)) has_missing_ = true;
@@ -510,7 +512,7 @@ bool is_writable(fs::path folder)
   std::error_code failure;
   while (!folder.empty() && !fs::exists(folder, failure) && folder != folder.parent_path())
     folder = folder.parent_path();
-  return !folder.empty() && ::access(folder.c_str(), W_OK | X_OK) == 0;
+  return !folder.empty() && ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
 }
 
 /// The cache's folder. Where none is named and the default one cannot be made, without HOME or as

@@ -137,6 +137,7 @@ class header_files {
   [[nodiscard]] looked_up_file identity() const;
 
   std::string program_path_;  ///< of the source, which is no header
+  bool has_folder_ = false;   ///< whether the source is a file, whose folder is searched
   std::vector<root> roots_;
   std::map<std::string, std::string> memory_;
   std::map<std::string, entry> entries_;  ///< by path
