@@ -99,7 +99,7 @@ class Defaults(CliTest):
         self.assertEqual(self.checked("convert", "load_int8"), 2 * [["store_element"]])
         self.assertEqual(self.checked("convert", "load_int8", "store_int8"), [[], []])
         text = self.fatlink("check", "convert", "load_int8").stdout
-        self.assertIn("sm_90    ptx  links, store_element default\n", text)
+        self.assertIn("sm_90    ptx, lto  links, store_element default\n", text)
 
     def test_check_of_a_transform_names_those_of_the_installed_library(self):
         self.assertEqual(self.checked("load_int8"), 2 * [["store_element"]])
