@@ -38,7 +38,7 @@ class Names(OperatorCase):
     def test_of_an_operator_of_another_type(self):
         error = self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_int32",
                                   says="operator add_int32 takes int32, but x is an array of float32", code="wrong-operator",
-                                  hint="operators of combine_4 for float32: add_float, max_float")
+                                  hint="operators of combine_4 for float32: add, multiply, max, min, abs_max, add_float, max_float")
         self.assertNotIn("add_int32", error.hint)
 
     def test_of_an_operator_of_another_size(self):

@@ -270,14 +270,13 @@ bool compile_session::may_use_shipped() const
          state_.settings.nvrtc.empty() && environment(nvrtc_library().variable).empty();
 }
 
-/// Of a compile that a package ships: names no compiler.
+/// Of a compile that a package ships: names no compiler, and not whether the source was a file:
+/// what was looked up beside it is recorded.
 cache_key compile_session::make_shipped_key() const
 {
   std::string const any_compiler;
   return compile_key(inputs_.make_program(), inputs_.headers->memory(), inputs_.options,
-                     {.compiler = any_compiler,
-                      .contract = inputs_.subject.contract,
-                      .has_folder = inputs_.has_folder()});
+                     {.compiler = any_compiler, .contract = inputs_.subject.contract});
 }
 
 /// Null: no layer has it. CUDA's own headers belong to the compiler, which is not part of the key.
