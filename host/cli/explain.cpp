@@ -229,7 +229,7 @@ void print_explanation(nlohmann::json const& entry)
     print_fact(title, entry[key]);
   std::istringstream example(entry["example"].get<std::string>());
   for (std::string line; std::getline(example, line);)
-    fmt::print("{}{}\n", line.empty() ? "" : "    ", line);
+    fmt::print("{}{}\n", line.empty() ? "" : "  ", line);
 }
 
 /// One line for each code, cut at 100 columns, under the titles of the document.

@@ -56,6 +56,14 @@ class Explain(CliTest):
         for words in ([], ["missing-hook"], ["header-not-found"]):
             self.assertEqual([line for line in self.fatlink("explain", *words).stdout.splitlines() if len(line) > 100], [])
 
+    def test_an_example_is_what_the_program_prints(self):
+        with_example = [entry for entry in self.codes() if entry["example"]]
+        self.assertEqual([entry["code"] for entry in with_example], ["missing-hook"])
+        command, _, output = with_example[0]["example"].strip().partition("\n")
+        words = command.removeprefix("$ fatlink ").split()
+        self.assertIn(output.strip(), self.fatlink(*words, status=4).stdout)
+        self.assertIn("  " + command, self.fatlink("explain", "missing-hook").stdout)
+
     def test_lists_all_codes_with_a_line_each(self):
         text = self.fatlink("explain").stdout
         self.assertRegex(text, r"(?m)^Symbols\n  missing-hook +No input defines a function that an input calls\.$")
