@@ -114,8 +114,9 @@ if(FATLINK_INSTALL)
   endforeach()
   install(FILES "${PROJECT_SOURCE_DIR}/tests/consumer/README.md" DESTINATION "${documents}/examples"
     COMPONENT development)
-  # The example has a licence of its own, for the package that it makes.
-  set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES "/examples/transform/=0BSD")
+  # Examples that make packages have a licence of their own, for these.
+  set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES
+    "/examples/library/=0BSD" "/examples/transform/=0BSD")
 endif()
 
 if(NOT PROJECT_IS_TOP_LEVEL)

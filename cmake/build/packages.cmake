@@ -30,8 +30,9 @@ stencil, and algorithms (reduce, scan, sort, select, histogram, map)."
   DEB_CONTROL "${PROJECT_SOURCE_DIR}/cmake/build/debian/triggers"
   PROVIDES_CONTRACTS ${runtime_contracts}
   ARCHIVE_COMPONENTS transforms  # so that `fatlink run` works with this archive only
-  # nvJitLink is opened with dlopen; the vendor's package repository has nvJitLink.
-  DEB_RECOMMENDS fatlink-transforms "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2"
+  # nvJitLink is opened with dlopen. NVIDIA's cuda-toolkit-13 is the newest of CUDA 13, whatever its number.
+  DEB_RECOMMENDS fatlink-transforms
+    "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2 | libnvjitlink-13-3 | libnvjitlink-13-4 | libnvjitlink-13-5 | cuda-toolkit-13"
   RPM_RECOMMENDS fatlink-transforms libnvjitlink-13-0)
 
 include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
@@ -44,7 +45,7 @@ documentation and the examples of fatlink. Device code needs nvcc of CUDA 13."
   COPYRIGHT "The developers of fatlink"
   LICENSE_ID Apache-2.0
   DEB_DEPENDS "fatlink-runtime (= ${PROJECT_VERSION})" libzstd-dev liblz4-dev nettle-dev
-  DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0" "python3 (>= 3.9)"  # for packages of fatlink_add_package
+  DEB_RECOMMENDS "cmake (>= 3.25)" "cuda-nvcc-13-0 | cuda-toolkit-13" "python3 (>= 3.9)"  # for packages of fatlink_add_package
   RPM_REQUIRES "fatlink-runtime = ${PROJECT_VERSION}" libzstd-devel lz4-devel nettle-devel)
 
 if(FATLINK_BUILD_TESTS)

@@ -8,7 +8,7 @@
 #include <new>
 #include <sstream>
 
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "terminal/streams.hpp"
 #include "verbs.hpp"
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 
 namespace fatlink::cli {
 

@@ -92,7 +92,7 @@ bool is_used(installed_fatbin const& entry)
 
 std::vector<search_folder> search_path()
 {
-  return default_search_path(installed_data_folder());
+  return default_search_path();
 }
 
 std::filesystem::path input_file(std::string const& name)

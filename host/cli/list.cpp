@@ -151,10 +151,19 @@ std::string padded(std::string const& text, std::size_t width)
   return text + std::string(width - std::min(width, text_width(text)), ' ');
 }
 
+/// The problem of an entry that cannot be used, which begins with its file: with the file's name
+/// only, since a line has no place for the folder too.
+std::string problem_without_folder(installed_fatbin const& entry)
+{
+  auto const folder = entry.file.parent_path().string() + '/';
+  auto const& problem = entry.problem;
+  return problem.starts_with(folder) ? problem.substr(folder.size()) : problem;
+}
+
 /// What the table says of one entry: what is wrong with it, else its summary.
 std::string describe_briefly(installed_fatbin const& entry)
 {
-  if (!entry.problem.empty()) return "unusable: " + entry.problem;
+  if (!entry.problem.empty()) return "unusable: " + problem_without_folder(entry);
   if (!entry.hidden_by.empty()) return "hidden by " + entry.hidden_by.string();
   for (auto const& library : entry.libraries)
     if (!library.findings.empty())

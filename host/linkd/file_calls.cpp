@@ -20,10 +20,6 @@ namespace {
 
 using file_kind = detail::looked_up_file::file_kind;
 
-/// How the host knows the folder of the source. The program's name has no folder, so that NVRTC
-/// looks for headers beside it, "sub/f.cuh", in its working folder.
-constexpr char const* k_source_folder = "/@source/";
-
 /// What the host has answered in this compile. It answers each path once.
 class known_files {
  public:
@@ -39,7 +35,10 @@ class known_files {
     std::lock_guard const lock(mutex_);
     auto const [entry, is_new] = files_.try_emplace(path);
     if (!is_new || is_own_name(path)) return entry->second;
-    auto const asked = path.starts_with('/') ? path : k_source_folder + path;
+    // The program's name has no folder, so that NVRTC looks for headers beside it, "sub/f.cuh", in
+    // its working folder.
+    auto const asked =
+        path.starts_with('/') ? path : std::string(detail::k_source_folder) + '/' + path;
     if (!is_known_to_miss(asked)) ask(asked, entry->second);
     return entry->second;
   }

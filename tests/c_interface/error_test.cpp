@@ -6,7 +6,7 @@
 #include "c_interface/guard.hpp"
 #include "c_interface_fixture.hpp"
 #include "fatlink/error.hpp"
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 
 using namespace fatlink;
 using fixtures::c_error;

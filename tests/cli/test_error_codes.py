@@ -69,5 +69,9 @@ class ErrorCodes(CliTest):
     def test_missing_software_is_named_by_the_code(self):
         without = {"FATLINK_NVJITLINK": str(self.folder / "none.so"), "FATLINK_CACHE_LIMIT": "0"}
         self.assert_error("linker", "nvjitlink-unavailable", 5, *LINK, "--in-process", LIBRARY, RELU, env=without)
+        run = ["run", "--device", "cpu", "--elements", 9, "--library", LIBRARY, "--transform", RELU, "--mode"]
+        self.assertIn("or link with --mode ptx, for which the reference device needs none",
+                      self.fatlink(*run, "lto", env=without, status=5).stderr)
+        self.fatlink(*run, "ptx", env=without)
         self.assert_error("linker", "helper-unavailable", 5, *LINK, LIBRARY, RELU,
                           env={"FATLINK_LINKD": str(self.folder / "none")})

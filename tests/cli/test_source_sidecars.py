@@ -111,6 +111,14 @@ class SourceSidecars(CompileCase):
         self.assertIn("state what the transform computes in half.json, for example:", said)
         self.file("half.json", form.replace('"result": "x"', '"result": "x / 2"'))
         self.assertIn("verified, 1,000 elements", self.fatlink(*RUN).stdout)
+        self.file("half.json", '{"name": "half"}')
+        said = self.fatlink(*RUN).stdout
+        self.assertIn("not verified: no sidecar", said)
+        self.assertNotIn("for example", said)
+
+    def test_a_digest_in_an_empty_sidecar_is_not_worth_a_line(self):
+        self.file("out.json", "{}")
+        self.assertEqual(self.fatlink(*COMPILE, "out.fatbin").stderr, "")
 
     def sidecar(self):
         return json.loads(self.output("out.json"))

@@ -2,6 +2,7 @@
 // What a compile makes of a source.
 #include "compile_fixture.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/ptx_interface.hpp"
 
 using namespace fatlink;
 using fixtures::k_half;

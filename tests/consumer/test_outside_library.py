@@ -7,6 +7,8 @@ import os
 import pathlib
 import shutil
 import struct
+import subprocess
+import tarfile
 import tempfile
 import unittest
 
@@ -63,6 +65,59 @@ class OutsideLibrary(unittest.TestCase):
                              "--set", "factors.left=0.5", "--set", "factors.right=1", "--set", "state.limit=4")
                 written = struct.unpack("<3f", (self.folder / "out.npy").read_bytes()[-12:])
                 self.assertEqual([round(value, 6) for value in written], [round(8 / 6, 6), -2, 2])
+
+    def alone(self, program, *words):
+        """The output of a program that knows of the installed fatlink and of itself only."""
+        empty = self.folder / "empty"
+        env = {"PATH": os.environ["PATH"], "HOME": str(empty), "XDG_DATA_DIRS": str(empty),
+               **{name: self.env[name] for name in ("FATLINK_CACHE_DIR", "FATLINK_NVJITLINK")}}
+        done = subprocess.run([program, *words], cwd="/", env=env, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_its_program_is_moved_and_finds_its_fatbins_and_those_installed_beside_them(self):
+        moved = self.folder / "moved"
+        for project in ("library", "transform"):
+            shutil.copytree(self.folder / f"{project}-installed", moved, dirs_exist_ok=True)
+        self.assertEqual(self.alone(moved / "bin/mix_signals", "cpu"), "1.5\n2.25\n3\n")
+        # The louder of 0.5 left and 0.25 right, x, is limited to 1: x / (1 + x).
+        self.assertEqual(self.alone(moved / "bin/mix_signals", "cpu", "soft_mix"), "0.5\n0.555556\n0.6\n")
+
+    def test_its_program_is_moved_with_fatlink(self):
+        both = self.folder / "both"
+        shutil.copytree(self.prefix, both, symlinks=True)
+        run(os.environ["FATLINK_CMAKE"], "--install", self.folder / "library-build", "--prefix", both)
+        away = self.prefix.rename(self.folder / "away")
+        self.addCleanup(away.rename, self.prefix)
+        self.assertEqual(self.alone(both / "bin/mix_signals", "cpu"), "1.5\n2.25\n3\n")
+        self.assertIn("linear_mix", self.alone(both / "bin/fatlink", "list", "--names"))
+
+    def cpack(self, kind):
+        return subprocess.run([shutil.which(os.environ["FATLINK_CMAKE"]).replace("cmake", "cpack"), "--config",
+                               self.folder / "library-build/CPackConfig.cmake", "-G", kind, "-B", self.folder / "packages"],
+                              text=True, capture_output=True)
+
+    def test_its_package_has_the_program_the_fatbins_and_the_contract(self):
+        done = self.cpack("TGZ")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        archive, = (self.folder / "packages").glob("mix-2.1-*.tar.gz")
+        with tarfile.open(archive) as opened:
+            names = {name.partition("/")[2] for name in opened.getnames()}
+        share = {f"share/fatlink/{name}" for name in ("mix.fatbin", "mix.json", "linear_mix.fatbin", "linear_mix.json",
+                                                      "contracts/mix.json", "contracts/mix/mix.cuh")}
+        self.assertEqual({"bin/mix_signals", *share} - names, set())
+
+    def test_a_deb_of_the_program_needs_one_of_the_library(self):
+        if shutil.which("dpkg-query") is None:
+            self.skipTest("dpkg-query is not installed")
+        if subprocess.run(["dpkg-query", "-S", "*/libfatlink.so.*"], capture_output=True).returncode == 0:
+            self.skipTest("a package of this machine has libfatlink")
+        done = self.cpack("DEB")
+        self.assertNotEqual(done.returncode, 0)
+        said = " ".join(done.stderr.split())
+        self.assertRegex(said, r"usr/bin/mix_signals is linked with libfatlink\.so\.0\.1, which is in no Debian package")
+        self.assertIn("or link with fatlink::static", said)
+        self.assertIn("cpack -G TGZ", said)
 
     def test_rebuilds_nothing_of_fatlink(self):
         self.fatlink(*RUN, "--device", "cpu")

@@ -6,6 +6,7 @@
 #include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatlink/linker.hpp"
+#include "fatlink/preflight.hpp"
 #include "fixtures.hpp"
 #include "linker/link_options.hpp"
 #include "needs_nvjitlink.hpp"

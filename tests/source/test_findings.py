@@ -27,7 +27,7 @@ def section(title):
 
 class Findings(unittest.TestCase):
     def test_every_finding_is_documented_and_no_other(self):
-        self.assertEqual(set(section("Findings")), enumeration("preflight.hpp", "finding_id"))
+        self.assertEqual(set(section("Findings")), enumeration("finding.hpp", "finding_id"))
 
     def test_every_error_code_is_documented_and_no_other(self):
         self.assertEqual(set(section("Error codes")), enumeration("error.hpp", "error_code"))
@@ -41,7 +41,7 @@ class Findings(unittest.TestCase):
 
     def test_the_schema_lists_both_and_the_stages(self):
         schema = json.loads((SOURCE / "docs/schemas/common.json").read_text())["$defs"]
-        self.assertEqual(set(schema["finding_id"]["enum"]), enumeration("preflight.hpp", "finding_id"))
+        self.assertEqual(set(schema["finding_id"]["enum"]), enumeration("finding.hpp", "finding_id"))
         self.assertEqual(set(schema["error_code"]["anyOf"][0]["enum"]), enumeration("error.hpp", "error_code"))
         self.assertEqual(set(schema["stage"]["enum"]), enumeration("error.hpp", "stage"))
 

@@ -102,7 +102,7 @@ nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& o
         "something else, remove {} and write it again",
         path.string(), output.string(), path.string()));
   keep_own_sidecar(path, present, members);
-  if (present && replaced.is_null())
+  if (replaced.is_null() && !members_of(present).empty())
     warnings.push_back(
         fmt::format("{} is kept, with the \"sha256\" of {} added", path.string(), output.string()));
   members[k_digest] = digest;

@@ -28,7 +28,6 @@
 #include "installed.hpp"
 #include "options.hpp"
 #include "preflight/symbols.hpp"
-#include "preflight/types.hpp"
 #include "source_inputs.hpp"
 #include "verbs.hpp"
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "fatlink/error.hpp"
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "fatlink/source.hpp"
 #include "input/find_sidecar.hpp"
 #include "plan/bind_types.hpp"

@@ -12,7 +12,6 @@
 
 #include "fatbin/sidecar.hpp"
 #include "fatlink/launch_shape.hpp"
-#include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
 #include "input/input_forms.hpp"
 #include "installed.hpp"

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "options.hpp"
 #include "plan/components.hpp"
 #include "plan/plan_values.hpp"

@@ -566,16 +566,18 @@ std::string hook_text(std::string const& name, hook_form const& form)
 bool lacks_sidecar(run_report const& run)
 {
   return std::ranges::any_of(run.results.modes, [](mode_comparisons const& mode) {
-    return std::ranges::any_of(mode.references, [](auto const& entry) {
-      return entry.second.reason.find("no sidecar (.json") != std::string::npos;
-    });
+    return std::ranges::any_of(mode.references,
+                               [](auto const& entry) { return entry.second.lacks_hook; });
   });
 }
 
-/// What to write where the only transform has no reference, so that its results are verified.
+/// What to write beside the only transform where it has no sidecar, so that its results are
+/// verified.
 void print_sidecar_form(run_report const& run)
 {
   if (is_checked(run) || run.files.size() != 2 || !lacks_sidecar(run)) return;
+  auto const file = std::filesystem::path(run.files.back()).replace_extension(".json");
+  if (std::filesystem::exists(file)) return;
   std::map<std::string, hook_form> hooks;
   for (auto const& result : run.plan.results) add_hooks(hooks, result.value, run.filled_hooks);
   if (hooks.empty()) return;
@@ -583,12 +585,11 @@ void print_sidecar_form(run_report const& run)
       std::ranges::any_of(hooks, [](auto const& entry) { return entry.second.is_folded; });
   std::vector<std::string> texts;
   for (auto const& [name, form] : hooks) texts.push_back("  " + hook_text(name, form));
-  std::filesystem::path file(run.files.back());
-  auto const name = file.stem().string();
   fmt::print("To verify the results, state what the transform computes in {}, for example:\n",
-             file.replace_extension(".json").string());
-  fmt::print("{{\"name\": {}, \"hooks\": {{\n{}\n}}{}}}\n", nlohmann::json(name).dump(),
-             fmt::join(texts, ",\n"), is_folded ? ", \"error_model\": \"additive\"" : "");
+             file.string());
+  fmt::print("{{\"name\": {}, \"hooks\": {{\n{}\n}}{}}}\n",
+             nlohmann::json(file.stem().string()).dump(), fmt::join(texts, ",\n"),
+             is_folded ? ", \"error_model\": \"additive\"" : "");
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ struct cache_settings {
 /// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise ~/.cache/fatlink; none
 /// of them set is a warning. Layers: the colon-separated folders of $FATLINK_SYSTEM_CACHE if it is
 /// set (empty: none), otherwise the existing folders named `cache` in the folders that fatbins are
-/// searched in (default_search_path) and in the installed data folders.
+/// searched in (default_search_path).
 /// Limit: $FATLINK_CACHE_LIMIT in bytes, such as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G:
 /// powers of 1000) or 1e9; a value that is not a whole number above 0 is a warning, and the default
 /// of 1Gi applies.

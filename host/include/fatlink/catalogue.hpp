@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fatlink/export.hpp"
+#include "fatlink/finding.hpp"
 #include "fatlink/ident.hpp"
-#include "fatlink/preflight.hpp"
 #include "fatlink/search_path.hpp"
 #include "fatlink/target.hpp"
 

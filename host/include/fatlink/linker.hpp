@@ -23,11 +23,11 @@
 #include "fatlink/export.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/find_link_helper.hpp"
+#include "fatlink/finding.hpp"
 #include "fatlink/image.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/link_options.hpp"
 #include "fatlink/nvjitlink.hpp"
-#include "fatlink/preflight.hpp"
 
 namespace FATLINK_API fatlink {
 

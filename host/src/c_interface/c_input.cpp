@@ -79,11 +79,9 @@ fatlink_error* fatlink_find_file(char const* name_or_file, char** path)
   return guarded([&] {
     auto& result = output(path, "path");
     auto const name = required_text(name_or_file, "name_or_file");
-    result = copy_text(
-        fatlink::is_input_name(name)
-            ? find_fatbin(name, fatlink::default_search_path(fatlink::installed_data_folder()))
-                  .string()
-            : name);
+    result = copy_text(fatlink::is_input_name(name)
+                           ? find_fatbin(name, fatlink::default_search_path()).string()
+                           : name);
   });
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/wording.hpp"
 #include "fatlink/c/error.h"
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 
 /// Findings with their files as C takes them.
 struct fatlink_findings {

@@ -506,16 +506,11 @@ void read_limit(cache_settings& settings)
         detail::printable(text), settings.folder_limit));
 }
 
-/// The folders named `cache` in the search path and in the installed data folders.
+/// The folders named `cache` in the search path.
 std::vector<std::filesystem::path> installed_layers()
 {
   std::vector<std::filesystem::path> layers;
-  auto const add = [&](std::filesystem::path const& folder) {
-    if (std::find(layers.begin(), layers.end(), folder / "cache") == layers.end())
-      layers.push_back(folder / "cache");
-  };
-  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
-  for (auto const& folder : detail::data_folders()) add(folder);
+  for (auto const& folder : default_search_path()) layers.push_back(folder.path / "cache");
   return layers;
 }
 

@@ -94,7 +94,7 @@ std::filesystem::path find_fatbin(std::string const& name, std::vector<search_fo
 fatbin fatbin::find(std::string const& name_or_file)
 {
   if (!is_fatbin_name(name_or_file)) return read(name_or_file);
-  return read(find_fatbin(name_or_file, default_search_path(installed_data_folder())));
+  return read(find_fatbin(name_or_file, default_search_path()));
 }
 
 bool is_input_name(std::string_view text) noexcept
@@ -106,7 +106,7 @@ bool is_input_name(std::string_view text) noexcept
 input input::find(std::string const& name_or_file)
 {
   if (!is_input_name(name_or_file)) return read(name_or_file);
-  return read(find_fatbin(name_or_file, default_search_path(installed_data_folder())));
+  return read(find_fatbin(name_or_file, default_search_path()));
 }
 
 }  // namespace fatlink

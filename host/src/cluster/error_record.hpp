@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "fatlink/error.hpp"
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 
 namespace fatlink::detail {
 

@@ -6,7 +6,7 @@
 #include "compiler/installed_contract.hpp"
 #include "compiler/llvm_ir.hpp"
 #include "fatlink/error.hpp"
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "preflight/symbols.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"

@@ -157,17 +157,28 @@ std::string folders_text(compile_subject const& subject)
   return text;
 }
 
-/// The folder of the source, if it has the header `name`, which is searched there only for quotes;
-/// else empty.
-std::string own_folder_with(std::string const& name, compile_subject const& subject)
+/// Whether `place`, as place_of_catastrophe returns it, is in the source, not in a header.
+bool is_in_source(std::string const& place, compile_subject const& subject)
+{
+  return place == subject.name || place.starts_with(subject.name + ':');
+}
+
+/// The folder of the source, if it has the header `name`, which is searched there only for quotes
+/// and is included by the source itself; else empty.
+std::string own_folder_with(std::string const& name, compile_subject const& subject,
+                            std::string const& place)
 {
   namespace fs = std::filesystem;
   std::error_code ignored;
   fs::path const header(name);
   auto const is_below = header.is_relative() && std::ranges::count(header, fs::path("..")) == 0;
-  if (!is_below || !fs::is_regular_file(subject.name, ignored)) return {};
+  if (!is_below || !is_in_source(place, subject)) return {};
+  if (!fs::is_regular_file(subject.name, ignored)) return {};
   auto const folder = fs::path(subject.name).parent_path();
   if (!fs::is_regular_file(folder / header, ignored)) return {};
+  // Quotes do not reach a file that is a link out of the folder.
+  auto const real = fs::relative(folder / header, folder.empty() ? "." : folder, ignored);
+  if (real.empty() || *real.begin() == "..") return {};
   return folder.empty() ? "." : folder.string();
 }
 
@@ -184,7 +195,7 @@ std::string standard_header_hint(std::string const& name, compile_subject const&
                                  std::string const& place)
 {
   auto const remedy =
-      place.starts_with(subject.name)
+      is_in_source(place, subject)
           ? std::string("remove the line; CUDA's own functions (sqrtf, printf) need no header")
           : std::string(
                 "leave out the header that includes it, or this line if the header is yours");
@@ -196,7 +207,7 @@ std::string standard_header_hint(std::string const& name, compile_subject const&
 std::string header_hint(std::string const& name, compile_subject const& subject,
                         std::string const& place)
 {
-  if (auto const folder = own_folder_with(name, subject); !folder.empty())
+  if (auto const folder = own_folder_with(name, subject, place); !folder.empty())
     return detail::format(
         "it is beside the source, whose folder is searched for #include \"{}\" only: write quotes, "
         "or add the folder with <compile_options::include_folders> {}",

@@ -13,6 +13,7 @@
 
 #include "compiler/compiler_state.hpp"
 #include "fatlink/source.hpp"
+#include "link_helper/protocol.hpp"
 #include "toolkit/toolkit_library.hpp"
 #include "util/bytes/sha256.hpp"
 #include "util/files/output_file.hpp"
@@ -30,7 +31,6 @@ constexpr std::size_t k_most_headers = 4096;
 constexpr std::uint64_t k_most_bytes = std::uint64_t{256} << 20;
 constexpr char const* k_outside = "is outside of the folders";
 
-constexpr char const* k_source = "/@source";
 constexpr char const* k_memory = "/@memory";
 constexpr char const* k_contract = "/@contract";
 constexpr char const* k_header = "/@header";
@@ -100,14 +100,14 @@ std::string_view without_mark(std::string_view text)
 
 header_files::header_files(compile_options const& options, installed_contract const* contract,
                            std::function<void()> check_time, source_place const& source)
-    : program_path_(detail::format("{}/{}", k_source, source.name)),
+    : program_path_(detail::format("{}/{}", k_source_folder, source.name)),
       has_folder_(!source.folder.empty()),
       check_time_(std::move(check_time))
 {
   if (source.folder.empty())
-    (void)add_root(k_source, {});
+    (void)add_root(k_source_folder, {});
   else
-    (void)add_root(k_source, {source.folder});
+    (void)add_root(k_source_folder, {source.folder});
   if (!options.headers.empty()) add_search(add_root(k_memory, {}).name);
   for (auto const& [name, text] : options.headers)
     add_text(detail::format("{}/{}", k_memory, name), text, {});
@@ -186,7 +186,7 @@ looked_up_file header_files::answer(std::string const& path)
   auto const is_missing = known.found.kind == looked_up_file::file_kind::missing;
   auto const is_memory =
       memory_.contains(path) || is_below(path, k_memory) || is_below(path, k_header);
-  auto const is_apart = path == program_path_ || (!has_folder_ && is_below(path, k_source));
+  auto const is_apart = path == program_path_ || (!has_folder_ && is_below(path, k_source_folder));
   if (!is_memory && !is_apart && is_plain(path))
     record_.insert(is_missing ? path.substr(0, known.found.missing) : path);
   if (is_missing && is_below(path, k_cuda)) has_missing_ = true;
@@ -270,7 +270,7 @@ header_files::entry header_files::find_by_path(fs::path const& path)
   for (auto const& file : {path.lexically_normal(), real_path(path, failure)})
     for (auto& place : roots_)
       for (auto& each : place.folders) {
-        if (place.name == k_source) continue;
+        if (place.name == k_source_folder) continue;
         auto const name = file.lexically_relative(each.base.path()).string();
         if (file.empty() || name.empty() || is_above(name)) continue;
         auto const opened = each.base.open(name);
@@ -421,7 +421,7 @@ std::vector<fs::path> header_files::folders() const
 {
   std::vector<fs::path> paths;
   for (auto const& place : roots_)
-    if (place.name != k_source && place.name != k_contract && place.name != k_standard)
+    if (place.name != k_source_folder && place.name != k_contract && place.name != k_standard)
       for (auto const& each : place.folders) paths.push_back(each.base.path());
   return paths;
 }
@@ -459,8 +459,9 @@ std::map<std::string, fs::path> header_files::files_by_name() const
   std::map<std::string, fs::path> files;
   for (auto const& [path, known] : entries_)
     if (!known.file.empty())
-      files.emplace(is_below(path, k_source) ? path.substr(std::strlen(k_source) + 1) : path,
-                    known.file);
+      files.emplace(
+          is_below(path, k_source_folder) ? path.substr(std::strlen(k_source_folder) + 1) : path,
+          known.file);
   return files;
 }
 

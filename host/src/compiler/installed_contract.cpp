@@ -26,16 +26,11 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t k_most_header = std::uint64_t{1} << 20;
 constexpr int k_format = 1;
 
-/// The folder `name` of each folder of the search path and of installed data.
+/// The folder `name` of each folder of the search path.
 std::vector<fs::path> folders_named(char const* name)
 {
   std::vector<fs::path> folders;
-  auto const add = [&](fs::path const& folder) {
-    if (std::find(folders.begin(), folders.end(), folder / name) == folders.end())
-      folders.push_back(folder / name);
-  };
-  for (auto const& folder : default_search_path(installed_data_folder())) add(folder.path);
-  for (auto const& folder : data_folders()) add(folder);
+  for (auto const& folder : default_search_path()) folders.push_back(folder.path / name);
   return folders;
 }
 

@@ -391,13 +391,29 @@ nvjitlink_run run(linker_state& linker, std::vector<fatbin> const& inputs,
              : run_here(linker, inputs, options, use);
 }
 
+/// Whether the reference device could execute the PTX of `inputs` without a link by nvJitLink.
+bool have_ptx_for_the_reference_device(std::vector<fatbin> const& inputs,
+                                       link_options const& options)
+{
+  return options.emit == image_kind::ptx && std::ranges::all_of(inputs, [&](fatbin const& input) {
+           return linked_entry(input, {options.target, link_mode::ptx}) != nullptr;
+         });
+}
+
 }  // namespace
 
 nvjitlink_run run_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,
                             link_options const& options, nvjitlink_file const& file)
-{
+try {
   return run(linker, inputs, options, file,
              [&](link_ways const& ways) { return check_and_link(inputs, options, ways); });
+} catch (unavailable_error const& missing) {
+  auto details = missing.details();
+  if (details.code != error_code::nvjitlink_unavailable || needed_ability(options) ||
+      !have_ptx_for_the_reference_device(inputs, options))
+    throw;
+  details.hint += "; or link with <link_mode::ptx>, for which the reference device needs none";
+  throw unavailable_error(missing.where(), std::move(details));
 }
 
 std::vector<finding> check_with_nvjitlink(linker_state& linker, std::vector<fatbin> const& inputs,

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "device/device_checks.hpp"
+#include "fatlink/finding.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "fatlink/preflight.hpp"
 #include "live/live_swap.hpp"
 #include "live/versions.hpp"
 #include "plan/check_plan.hpp"

@@ -12,7 +12,6 @@
 #include "plan/bind_types.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/symbols.hpp"
-#include "preflight/types.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 

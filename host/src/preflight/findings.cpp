@@ -8,7 +8,7 @@
 #include <array>
 #include <cstddef>
 
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "util/limits.hpp"
 #include "util/text/format.hpp"
 

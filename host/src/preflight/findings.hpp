@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fatlink/preflight.hpp"
+#include "fatlink/finding.hpp"
 #include "util/limits.hpp"
 
 namespace fatlink::detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the inputs of a link declare and define, by name: the index is built in one pass, so that
-// rules look names up instead of searching all inputs for each; and what one input needs and
-// defines. Threads: no shared state.
+// rules look names up instead of searching all inputs for each; what one input needs and defines;
+// and whether two declarations of a function have the same types. Threads: no shared state.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
@@ -237,5 +238,20 @@ std::set<std::string> weak_hooks(fatbin const& module, entry_choice const& choic
 /// default. Empty if a module's symbols cannot be read (is_opaque), because it may define any.
 /// @throws format_error an entry is damaged.
 std::set<std::string> default_hooks(std::span<fatbin const> modules, entry_choice const& choice);
+
+/// `uncertain`: a body reads as an integer what callers pass as a float, or the reverse. Either the
+/// types differ, or the body uses the bits of the right type: both have the same PTX.
+enum class type_agreement { same, uncertain, different };
+
+/// Compares arity, widths, alignments, and float with integer where instructions tell. Inputs of
+/// one contract were compiled against its header, so only certain differences are reported for
+/// them.
+type_agreement compare_types(function_symbol const& a, function_symbol const& b);
+
+/// Bytes of a kernel's parameter, which is all that a cubin states of it.
+unsigned long parameter_bytes(ptx_parameter const& parameter);
+
+/// Both as text, in the least detail that shows how they differ.
+std::pair<std::string, std::string> describe_types(ptx_function const& a, ptx_function const& b);
 
 }  // namespace fatlink::detail

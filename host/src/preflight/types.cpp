@@ -4,7 +4,6 @@
 // wherever it stands among the inputs. Inputs with LTO-IR and no PTX of the same architecture show
 // no types; the link checks them (linker/check_opaque_inputs.hpp) against what the other inputs
 // state.
-#include "preflight/types.hpp"
 
 #include <fmt/ranges.h>
 

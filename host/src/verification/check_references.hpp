@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fatlink/fatbin.hpp"
+#include "fatlink/finding.hpp"
 #include "fatlink/launch_plan.hpp"
-#include "fatlink/preflight.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "verification/transform_reference.hpp"
 

@@ -509,7 +509,7 @@ stated_hook program_context::find_hook(std::string const& name) const
 {
   for (auto const& transform : transforms)
     if (auto const* const hook = transform.find(name)) return {.owner = &transform, .hook = hook};
-  throw not_verifiable(detail::format(
+  throw unstated_hook(detail::format(
       "no sidecar (.json beside a transform) states what the hook {} computes", name));
 }
 

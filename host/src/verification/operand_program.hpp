@@ -129,16 +129,21 @@ struct plan_data {
 
 namespace detail {
 
-/// Why an output cannot be verified; what() says it in a clause: "hook x has no reference".
+/// Why an output cannot be verified; what() says it in a clause: "the data of x is not known".
 struct not_verifiable : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+/// No transform states what a hook computes.
+struct unstated_hook : not_verifiable {
+  using not_verifiable::not_verifiable;
 };
 
 struct program_context {
   std::vector<transform_reference> const& transforms;
   plan_data const& data;
 
-  /// @throws not_verifiable no transform states the hook.
+  /// @throws unstated_hook no transform states the hook.
   [[nodiscard]] stated_hook find_hook(std::string const& name) const;
   /// @throws not_verifiable the argument is not in the data.
   [[nodiscard]] array_view const& find_array(std::string const& name) const;

@@ -30,6 +30,7 @@ struct worst_element {
 struct output_verification {
   std::string method = {};   ///< how expected values and bounds were computed, for people
   std::string reason = {};   ///< why nothing was compared; empty: it was
+  bool lacks_hook = false;   ///< that is because no transform states what a hook computes
   std::size_t elements = 0;  ///< how many were compared
   std::size_t failures = 0;  ///< elements that are off by more than the bound
   /// Elements with a number whose bound exceeds the range of its type: every finite value would be

@@ -11,6 +11,12 @@
 namespace fatlink {
 namespace {
 
+output_verification not_compared(detail::not_verifiable const& reason)
+{
+  return {.reason = reason.what(),
+          .lacks_hook = dynamic_cast<detail::unstated_hook const*>(&reason) != nullptr};
+}
+
 /// One more than any thread number of detail::parallel_blocks.
 std::size_t most_threads()
 {
@@ -220,7 +226,7 @@ try {
   if (pair) summaries.push_back(pair->total(method_of(result)));
   return summaries;
 } catch (detail::not_verifiable const& reason) {
-  return {results.size() + (compares_two ? 1 : 0), {.reason = reason.what()}};
+  return {results.size() + (compares_two ? 1 : 0), not_compared(reason)};
 }
 
 output_verification plan_reference::verify_between(std::string_view output, array_view const& first,
@@ -234,7 +240,7 @@ try {
   visit(result, first, [&](expected_element const& element) { pair.compare(element); });
   return pair.total(method_of(result));
 } catch (detail::not_verifiable const& reason) {
-  return {.reason = reason.what()};
+  return not_compared(reason);
 }
 
 std::vector<std::string> plan_reference::expected_text(std::string_view output,

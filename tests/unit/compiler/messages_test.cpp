@@ -174,8 +174,9 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
   compile_subject const subject{.name = folder.write("half.cu", "").string(),
                                 .program_name = "half.cu"};
   (void)folder.write("x.h", "");
-  std::string const line = "half.cu(1): catastrophic error: could not open source file \"";
-  auto const hint_for = [&](std::string const& name) {
+  std::filesystem::create_symlink("/proc/self/status", folder.path() / "link.h");
+  auto const hint_for = [&](std::string const& name, std::string const& file = "half.cu") {
+    auto const line = file + "(1): catastrophic error: could not open source file \"";
     return source_refusal({.code = "NVRTC_ERROR_COMPILATION", .log = line + name + "\""}, subject)
         .hint;
   };
@@ -185,6 +186,8 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
                 folder.path().string());
   EXPECT_THAT(hint_for("../" + folder.path().filename().string() + "/x.h"),
               HasSubstr("add its folder with compile_options::include_folders"));
+  EXPECT_THAT(hint_for("link.h"), Not(HasSubstr("write quotes")));
+  EXPECT_THAT(hint_for("x.h", "/@1/other.h"), Not(HasSubstr("write quotes")));
 }
 
 TEST(CompileMessages, CutLongLinesBeforeACharacter)

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "ar_archive.hpp"
+#include "fatlink/ptx_interface.hpp"
 #include "form_inputs.hpp"
 
 using namespace fatlink;

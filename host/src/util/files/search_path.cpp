@@ -8,6 +8,15 @@
 #include "util/process/environment.hpp"
 
 namespace fatlink {
+namespace {
+
+bool is_folder(std::filesystem::path const& path)
+{
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored);
+}
+
+}  // namespace
 
 char const* to_string(folder_origin origin) noexcept
 {
@@ -28,15 +37,11 @@ std::filesystem::path installed_data_folder()
 {
   auto const folders = detail::data_folders();
   if (folders.empty()) return {};
-  auto const exists = [](std::filesystem::path const& folder) {
-    std::error_code ignored;
-    return std::filesystem::is_directory(folder, ignored);
-  };
-  auto const folder = std::find_if(folders.begin(), folders.end(), exists);
+  auto const folder = std::find_if(folders.begin(), folders.end(), is_folder);
   return folder == folders.end() ? folders.front() : *folder;
 }
 
-std::vector<search_folder> default_search_path(std::filesystem::path const& beside)
+std::vector<search_folder> default_search_path()
 {
   std::vector<search_folder> path;
   auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
@@ -53,7 +58,9 @@ std::vector<search_folder> default_search_path(std::filesystem::path const& besi
     add(folder, folder_origin::environment);
   if (auto const data = detail::xdg_folder("XDG_DATA_HOME", ".local/share"); !data.empty())
     add(data / "fatlink", folder_origin::user);
-  add(beside, folder_origin::program);
+  add(installed_data_folder(), folder_origin::program);
+  for (auto const& folder : detail::data_folders())
+    if (is_folder(folder)) add(folder, folder_origin::program);
   auto system = detail::folders_in("XDG_DATA_DIRS");
   std::erase_if(system, [](std::filesystem::path const& folder) { return folder.is_relative(); });
   if (system.empty()) system = {"/usr/local/share", "/usr/share"};
