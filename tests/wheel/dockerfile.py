@@ -19,20 +19,24 @@ class Image:
         self.root = root
         self.entry_point = entry_point
 
-    def run(self, *words):
-        return self.root.run(*self.entry_point, *words)
+    def run(self, *words, **options):
+        return self.root.run(*self.entry_point, *words, **options)
 
 
 def build(text, context, base, folder, **env):
-    """The image of the last stage. `base` stands for debian:bookworm-slim; `env` is set for each RUN."""
-    stages, entry_point, stage = {"debian:bookworm-slim": base}, [], None
+    """The image of the last stage. `base` stands for debian:bookworm-slim; `env` is set for each RUN, and replaces values of ARG."""
+    stages, entry_point, stage, arguments = {"debian:bookworm-slim": base}, [], None, {}
     for instruction, words in read_instructions(text):
         if instruction == "FROM":
             source, _, name = words.partition(" AS ")
             stage = stages[source].copy(folder / f"stage{len(stages)}")
             stages[name or "image"] = stage
+            arguments = {}
+        elif instruction == "ARG":
+            name, _, value = words.partition("=")
+            arguments[name] = value
         elif instruction == "RUN":
-            stage.done("sh", "-c", words, **env)
+            stage.done("sh", "-c", words, **{**arguments, **env})
         elif instruction == "COPY" and words.startswith("--from="):
             source, path, target = re.fullmatch(r"--from=(\S+) (\S+) (\S+)", words).groups()
             subprocess.run(["cp", "-a", stages[source].folder / path[1:], stage.folder / target[1:]], check=True)

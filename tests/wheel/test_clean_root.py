@@ -96,6 +96,23 @@ class Image(CleanRoot):
         self.assertEqual(image.root.done("python3", "--version").split()[0], "Python")
         self.assertNotEqual(image.root.run("python3", "-m", "pip", "--version").returncode, 0)
         self.assertFalse((image.root.folder / pathlib.Path("wheels")).exists())
+        # As a user whom the image does not know, with a cache that serves the second run.
+        for outcome in ("miss", "hit"):
+            done = image.run(*RUN, "--library", "reduce_4", "--transform", "add_float", user="1234:1234", FATLINK_SYSTEM_CACHE="")
+            self.assert_verified(done)
+            self.assertEqual({link["cache"] for mode in json.loads(done.stdout)["modes"] for link in mode["links"]}, {outcome})
+        self.assertEqual((image.root.folder / "cache/fatlink").stat().st_uid, 1234)
+
+    def test_the_dockerfile_installs_extras(self):
+        """Its arguments, without the installation: the vendor's wheels need not be on this machine."""
+        lines = dockerfile.read_instructions((SOURCE / "Dockerfile").read_text())
+        command, = [words for instruction, words in lines if instruction == "RUN" and "pip install" in words]
+        (self.folder / "wheels").mkdir()
+        (self.folder / "wheels/fatlink-1-py3-none-any.whl").touch()
+        stated = command[command.index('"$(echo'):].split("&&")[0].replace("/wheels", str(self.folder / "wheels"))
+        for extras, ending in (("", ".whl"), ("nvrtc", ".whl[nvrtc]"), ("numpy,nvrtc", ".whl[numpy,nvrtc]")):
+            done = subprocess.run(["sh", "-c", f"echo {stated}"], env={"EXTRAS": extras}, text=True, capture_output=True)
+            self.assertTrue(done.stdout.strip().endswith("any" + ending), done.stdout)
 
 
 if __name__ == "__main__":

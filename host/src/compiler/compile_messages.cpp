@@ -160,7 +160,7 @@ std::string folders_text(compile_subject const& subject)
 /// Whether `place`, as place_of_catastrophe returns it, is in the source, not in a header.
 bool is_in_source(std::string const& place, compile_subject const& subject)
 {
-  return place == subject.name || place.starts_with(subject.name + ':');
+  return place.starts_with(subject.name + ':');
 }
 
 /// The folder of the source, if it has the header `name`, which is searched there only for quotes
