@@ -77,6 +77,14 @@ class Wheel(CleanRoot):
                 "print(float(fatlink.reduce(x, op='add')))")
         self.assertEqual(self.root.done("/root/v/bin/python", "-c", code), "499500.0\n")
 
+    def test_python_sums_eight_types_without_nvrtc_and_makes_no_link(self):
+        types = "int64 float64 float32 float16 int32 int8 uint8 bool".split()
+        code = ("import fatlink, numpy, sys\n"
+                "for t in sys.argv[1:]: x = (numpy.arange(1000) % 7).astype(t); print(fatlink.reduce(x) == x.sum(), fatlink.reduce(x).dtype == x.sum().dtype)")
+        # An nvJitLink that is named and cannot be opened is an error where a link is made.
+        said = self.root.done("/root/v/bin/python", "-c", code, *types, FATLINK_NVJITLINK="/absent")
+        self.assertEqual(said, "True True\n" * len(types))
+
 
 class Image(CleanRoot):
     def test_the_dockerfile_makes_an_image_that_verifies(self):
