@@ -217,16 +217,48 @@ std::vector<check_result> results_with(results_view results, finding const& want
   return found;
 }
 
+bool say_the_same(results_view a, results_view b)
+{
+  return std::ranges::equal(a, b, [](check_result const& one, check_result const& other) {
+    return one.library == other.library && one.mode == other.mode &&
+           describe_result(one) == describe_result(other) &&
+           std::ranges::equal(one.findings, other.findings, are_alike);
+  });
+}
+
+/// The results of several targets, of which the first ones are `one`, as far as they say the same.
+results_view targets_like(results_view one, results_view results)
+{
+  auto count = one.size();
+  while (count < results.size()) {
+    auto const next = first_target(results.subspan(count));
+    if (!say_the_same(one, next)) break;
+    count += next.size();
+  }
+  return results.first(count);
+}
+
+/// "sm_90"; "sm_80, sm_90"; of many "sm_75 to sm_121 (18 targets)". `results`: of `modes` each.
+std::string list_targets(results_view results, std::size_t modes)
+{
+  constexpr std::size_t k_most = 4;
+  std::vector<std::string> targets;
+  for (std::size_t i = 0; i < results.size(); i += modes)
+    targets.push_back(results[i].target.name());
+  return targets.size() <= k_most ? fmt::format("{}", fmt::join(targets, ", "))
+                                  : fmt::format("{} to {} ({} targets)", targets.front(),
+                                                targets.back(), targets.size());
+}
+
 /// One line for each answer: "sm_90    ptx, lto  does not link".
-void print_answers(results_view results, given_names const& names)
+void print_answers(std::string const& targets, results_view results, given_names const& names)
 {
   while (!results.empty()) {
     auto const answer = describe_result(results.front());
     auto const end = std::ranges::find_if(
         results, [&](check_result const& result) { return describe_result(result) != answer; });
     auto const alike = results.first(static_cast<std::size_t>(end - results.begin()));
-    fmt::print("{:<8} {}  {}\n", alike.front().target.name(), list_modes(alike),
-               names.shorten(answer));
+    fmt::print("{:<7}  {}  {}\n", targets, list_modes(alike), names.shorten(answer));
     results = results.subspan(alike.size());
   }
 }
@@ -255,12 +287,13 @@ void print_checks(results_view results, given_names const& names)
 {
   installed_library const* library = nullptr;
   while (!results.empty()) {
-    auto const alike = first_target(results);
-    auto const* const used = alike.front().library;
+    auto const one = first_target(results);
+    auto const alike = targets_like(one, results);
+    auto const* const used = one.front().library;
     if (std::exchange(library, used) != used)
       fmt::print("With the installed library {} ({}):\n", used->name, used->contents.name());
-    print_answers(alike, names);
-    print_findings(alike, names);
+    print_answers(list_targets(alike, one.size()), one, names);
+    print_findings(one, names);
     results = results.subspan(alike.size());
   }
 }

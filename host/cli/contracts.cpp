@@ -145,6 +145,19 @@ void print_line(char const* title, std::string const& text)
   if (!text.empty()) fmt::print("    {:<10} {}\n", title, text);
 }
 
+/// Lines of at most 100 columns, which end after a comma.
+void print_list(std::string_view title, std::string_view text)
+{
+  constexpr std::size_t k_columns = 85;  // after the title
+  while (!text.empty()) {
+    auto const end = text.size() <= k_columns ? text.npos : text.rfind(", ", k_columns - 1);
+    auto const part = end == text.npos ? text : text.substr(0, end + 1);
+    fmt::print("    {:<10} {}\n", title, part);
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    title = {};
+  }
+}
+
 /// "combine(…)" without what every hook has before its type.
 std::string plain_declaration(nlohmann::json const& hook)
 {
@@ -175,11 +188,11 @@ void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
   auto const& first = contracts.front();
   print_line("unusable", first["problem"]);
   for (auto const& hook : first["hooks"]) {
-    print_line("hook", plain_declaration(hook));
+    print_list("hook", plain_declaration(hook));
     print_line("macro", hook["macro"]);
   }
   if (first["problem"].get<std::string>().empty())
-    print_line("libraries", library_names(contracts));
+    print_list("libraries", library_names(contracts));
   if (!in_detail) return;
   for (auto const& contract : contracts) print_line("header", contract["header"]);
   print_line("package", first["package"]);

@@ -84,13 +84,15 @@ nlohmann::json examine_library()
 }
 
 /// A line for each file of "tried" that is not used, without the path that dlopen repeats in its
-/// message.
-void print_candidates(nlohmann::json const& library)
+/// message. Not `verbose`: only files that exist, where none could be used.
+void print_candidates(nlohmann::json const& library, bool verbose)
 {
   for (auto const& candidate : library["tried"]) {
     auto const path = text_of(candidate, "path");
     auto outcome = text_of(candidate, "outcome");
     if (outcome == "chosen") continue;  // printed on another line
+    std::error_code ignored;
+    if (!verbose && (is(library, "found") || !std::filesystem::exists(path, ignored))) continue;
     if (outcome.starts_with(path + ": ")) outcome.erase(0, path.size() + 2);
     fmt::print("  {} ({}): {}\n", path, candidate["reason"], outcome);
   }
@@ -263,12 +265,12 @@ bool is_compiler_usable(nlohmann::json const& compiler)
 void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm, bool verbose)
 {
   print_first_line("NVRTC", "CUDA C++", nvrtc);
-  if (verbose) print_candidates(nvrtc);
+  print_candidates(nvrtc, verbose);
   print_part(nvrtc, "builtins",
              is_compiler_usable(nvrtc) ? "found by the dynamic loader" : "not found");
   print_headers(nvrtc);
   print_first_line("libNVVM", "LLVM IR", libnvvm);
-  if (verbose) print_candidates(libnvvm);
+  print_candidates(libnvvm, verbose);
   print_part(libnvvm, "libdevice", "not found");
 }
 
@@ -477,12 +479,14 @@ nlohmann::json examine_search_path()
   return json;
 }
 
-/// Folders that are not there only with --verbose.
+/// Folders that are not there only with `verbose`.
 void print_search_path(nlohmann::json const& folders, bool verbose)
 {
-  fmt::print("Fatbins by name (fatlink list):\n");
+  auto const exists = [](nlohmann::json const& folder) { return is(folder, "exists"); };
+  fmt::print("Fatbins by name (fatlink list):{}\n",
+             verbose || std::ranges::any_of(folders, exists) ? "" : " none is installed");
   for (auto const& folder : folders)
-    if (verbose || is(folder, "exists"))
+    if (verbose || exists(folder))
       fmt::print("  {} ({}): {}\n", folder["folder"], folder["origin"],
                  is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
@@ -495,7 +499,7 @@ void print_facts(nlohmann::json const& report, bool verbose)
     fmt::print("nvJitLink {}: {} ({})\n", linker["version"], linker["path"], linker["reason"]);
   else
     fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
-  if (verbose) print_candidates(linker);
+  print_candidates(linker, verbose);
   print_link_helper(report["link_helper"]);
   print_compilers(report["nvrtc"], report["libnvvm"], verbose);
   auto const& driver = report["driver"];

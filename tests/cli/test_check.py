@@ -175,6 +175,11 @@ class Check(AnyStatus):
         self.assertTrue(all(not one["findings"] for one in said["targets"]))
         text = self.fatlink("check", LIBRARY, RELU).stdout
         self.assertEqual(text, "sm_90    ptx, lto  links\n")
+        names = [one["target"] for one in said["targets"][::2]]
+        text = self.fatlink("check", "--target", "all", LIBRARY, RELU).stdout
+        self.assertEqual(text, f"{names[0]} to {names[-1]} ({len(names)} targets)  ptx, lto  links\n")
+        text = self.fatlink("check", "--target", "sm_75,sm_90", LIBRARY, RELU).stdout
+        self.assertEqual(text, "sm_75, sm_90  ptx, lto  links\n")
         self.assert_fails(2, "check", "--nvjitlink", "x", LIBRARY, says=["--nvjitlink: 'x'"])
 
     def test_a_finding_of_both_modes_is_printed_once(self):

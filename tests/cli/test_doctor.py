@@ -108,6 +108,12 @@ class Doctor(CliTest):
             self.assertIn(text, full)
         self.assertLess(set(facts.splitlines()), set(full.splitlines()))
 
+    def test_a_file_that_cannot_be_used_is_shown_where_no_other_is_found(self):
+        self.need_nvjitlink()
+        damaged = self.file("libnvrtc.so.13", "no library")
+        text = self.fatlink("doctor", env={"FATLINK_NVRTC": str(damaged)}).stdout
+        self.assertRegex(text, rf"(?m)^NVRTC: not found; .*\n  {damaged} \(\$FATLINK_NVRTC\): .+$")
+
     def test_shows_each_place_once(self):
         self.need_nvjitlink()
         toolkit = self.folder / "toolkit"

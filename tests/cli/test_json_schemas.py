@@ -71,7 +71,7 @@ class Schemas(unittest.TestCase):
         shared = json_schemas.load("common")["$defs"]
         for values, header, name in ((shared["stage"]["enum"], "error.hpp", "stage"),
                                      (shared["error_code"]["anyOf"][0]["enum"], "error.hpp", "error_code"),
-                                     (shared["finding_id"]["enum"], "preflight.hpp", "finding_id")):
+                                     (shared["finding_id"]["enum"], "finding.hpp", "finding_id")):
             with self.subTest(enumeration=name):
                 self.assertEqual(sorted(values), sorted(enumerators(header, name)))
 

@@ -222,6 +222,7 @@ class ContractList(Named):
                       "    libraries  exclusive_scan_N, reduce_N, scan_N, segmented_reduce_N\n", text)
         self.assertRegex(text, r"(?m)^  apply_transform\n    hook +float user_transform\(float \w+\);\n    libraries +apply_transform$")
         self.assertNotIn("header", text)
+        self.assertEqual([line for line in text.splitlines() if len(line) > 100], [])
         self.assertIn("    header     ", self.fatlink("list", "--kind", "contract", "combine_8").stdout)
 
     def test_names_all_that_compile_takes(self):
