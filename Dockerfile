@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A minimal image: Debian, Python, and the wheel of fatlink with nvJitLink.
 #   scripts/package --formats WHL && docker build -t fatlink .
-#   docker build -t fatlink --build-arg EXTRAS=nvrtc .       # also compiles sources at run time; numpy,nvrtc: both
+#   docker build -t fatlink --build-arg EXTRAS=nvrtc .       # also compiles sources at run time; numpy,nvrtc: also NumPy
 #   docker run --rm fatlink run                # on the reference device; with --gpus all on a GPU
 #   docker run --rm --user 1000:1000 -v links:/cache fatlink run     # as any user; keeps the links
 # Wheels of the vendor in build/packages are used, too, before those of a package index.
@@ -18,7 +18,7 @@ RUN python3 -m venv /opt/fatlink && \
 
 FROM python
 COPY --from=installation /opt/fatlink /opt/fatlink
-# The user who runs the container first makes the cache in it, which nobody else may write to.
+# The user who runs the container first makes /cache/fatlink; to others who share the volume it is not usable.
 RUN mkdir -m 1777 /cache
 ENV XDG_CACHE_HOME=/cache
 ENV PATH=/opt/fatlink/bin:/usr/local/bin:/usr/bin:/bin

@@ -129,6 +129,8 @@ function(fatlink_add_fatbin target)
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   if(arg_INSTALL_DESTINATION)
     install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
+    # For fatlink_add_package, which states the contracts of a component.
+    set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS_IN_${arg_INSTALL_COMPONENT} "${arg_CONTRACT}")
   endif()
 endfunction()
 

@@ -36,7 +36,7 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
   Contracts that the package's transforms are built against. The package depends on a package whose libraries have
   them in the same versions, expressed as ``fatlink-contract-<name>-<version>``.
 ``PROVIDES_CONTRACTS``
-  Contracts that the package's libraries have.
+  Contracts that the package's libraries have. A fatbin of each must be installed with ``COMPONENT``.
 ``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
   Other dependencies. Shared libraries that programs are linked with are found automatically.
 ``SBOM``
@@ -72,6 +72,7 @@ function(fatlink_add_package package)
   _fatlink_set_deb_variables("${package}" "${required}" "${provided}")
   _fatlink_set_rpm_variables("${package}" "${required}" "${provided}")
   _fatlink_write_package_settings("${package}")
+  set_property(GLOBAL PROPERTY FATLINK_PROVIDED_CONTRACTS_${arg_COMPONENT} "${arg_PROVIDES_CONTRACTS}")
   _fatlink_finish_packages_later()
 endfunction()
 
@@ -84,7 +85,8 @@ function(_fatlink_check_package_arguments caller)
   endforeach()
   _fatlink_find_package_file("${caller}" LICENSE LICENSE)
   if(NOT arg_LICENSE)
-    message(WARNING "${caller}: there is no LICENSE, so the package does not state its licence")
+    message(WARNING "${caller}: there is no ${PROJECT_SOURCE_DIR}/LICENSE, so the package does not state its licence; write one, or "
+      "name the file with LICENSE")
   endif()
   _fatlink_find_package_file("${caller}" CHANGELOG CHANGELOG.md)
   _fatlink_find_package_file("${caller}" OVERRIDES "")
@@ -288,6 +290,7 @@ function(_fatlink_finish_packages)
   while(scripts)
     list(POP_FRONT scripts script component package)
     _fatlink_check_component("fatlink_add_package(${package})" "${component}" "${components}")
+    _fatlink_check_provided("fatlink_add_package(${package})" "${component}")
     configure_file("${script}.in" "${script}" @ONLY)
     install(SCRIPT "${script}" COMPONENT "${component}")
   endwhile()
@@ -306,6 +309,18 @@ function(_fatlink_check_component caller component components)
   endif()
   message(FATAL_ERROR "${caller}: no install() has COMPONENT ${component}, so the package would hold no files. Components that "
     "have files: ${names}")
+endfunction()
+
+# A package that states a contract and holds no library of it would satisfy the packages of transforms.
+function(_fatlink_check_provided caller component)
+  get_property(provided GLOBAL PROPERTY FATLINK_PROVIDED_CONTRACTS_${component})
+  get_property(held GLOBAL PROPERTY FATLINK_CONTRACTS_IN_${component})
+  foreach(contract IN LISTS provided)
+    if(NOT contract IN_LIST held)
+      message(FATAL_ERROR "${caller}: PROVIDES_CONTRACTS ${contract}: no fatbin of this contract is installed with the component "
+        "${component}; give its fatlink_add_fatbin INSTALL_DESTINATION and INSTALL_COMPONENT ${component}")
+    endif()
+  endforeach()
 endfunction()
 
 # CPack's variables that all packages share. Values that the project has set are kept.

@@ -33,7 +33,7 @@ stencil, and algorithms (reduce, scan, sort, select, histogram, map)."
   # nvJitLink is opened with dlopen. NVIDIA's cuda-toolkit-13 is the newest of CUDA 13, whatever its number.
   DEB_RECOMMENDS fatlink-transforms
     "libnvjitlink-13-0 | libnvjitlink-13-1 | libnvjitlink-13-2 | libnvjitlink-13-3 | libnvjitlink-13-4 | libnvjitlink-13-5 | cuda-toolkit-13"
-  RPM_RECOMMENDS fatlink-transforms libnvjitlink-13-0)
+  RPM_RECOMMENDS fatlink-transforms "(libnvjitlink-13-0 or libnvjitlink-13-1 or libnvjitlink-13-2 or libnvjitlink-13-3 or libnvjitlink-13-4 or libnvjitlink-13-5 or cuda-toolkit-13)")
 
 include("${PROJECT_SOURCE_DIR}/kernels/transforms/package.cmake")
 

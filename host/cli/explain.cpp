@@ -69,13 +69,6 @@ std::string plain_text(std::string_view text)
   return plain;
 }
 
-std::string_view trim(std::string_view text)
-{
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
-
 /// The cells of "| a | b |". A "|" in backticks belongs to its cell.
 std::vector<std::string> cells_of(std::string_view line)
 {
@@ -85,7 +78,7 @@ std::vector<std::string> cells_of(std::string_view line)
   for (auto const letter : line.substr(1)) {
     if (letter == '`') is_code = !is_code;
     if (letter == '|' && !is_code)
-      cells.emplace_back(trim(std::exchange(cell, {})));
+      cells.emplace_back(detail::trim(std::exchange(cell, {})));
     else
       cell += letter;
   }

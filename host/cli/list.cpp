@@ -151,8 +151,8 @@ std::string padded(std::string const& text, std::size_t width)
   return text + std::string(width - std::min(width, text_width(text)), ' ');
 }
 
-/// The problem of an entry that cannot be used, which begins with its file: with the file's name
-/// only, since a line has no place for the folder too.
+/// The problem of an entry that cannot be used, which begins with its file: without the folder, for
+/// which a line has no place.
 std::string problem_without_folder(installed_fatbin const& entry)
 {
   auto const folder = entry.file.parent_path().string() + '/';

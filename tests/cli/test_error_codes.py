@@ -70,7 +70,7 @@ class ErrorCodes(CliTest):
         without = {"FATLINK_NVJITLINK": str(self.folder / "none.so"), "FATLINK_CACHE_LIMIT": "0"}
         self.assert_error("linker", "nvjitlink-unavailable", 5, *LINK, "--in-process", LIBRARY, RELU, env=without)
         run = ["run", "--device", "cpu", "--elements", 9, "--library", LIBRARY, "--transform", RELU, "--mode"]
-        self.assertIn("or link with --mode ptx, for which the reference device needs none",
+        self.assertIn("; on the reference device, --mode ptx needs no nvJitLink",
                       self.fatlink(*run, "lto", env=without, status=5).stderr)
         self.fatlink(*run, "ptx", env=without)
         self.assert_error("linker", "helper-unavailable", 5, *LINK, LIBRARY, RELU,

@@ -226,10 +226,18 @@ class Package(Arguments):
                                                       for name in ("data", "code")),
                           "Components that have files: code, data")
 
+    def test_a_contract_that_the_component_does_not_have_stops_configuration(self):
+        (self.folder / "mine.cuh").write_text('extern "C" __device__ float mine(float);\n')
+        package = ("fatlink_add_contract(mine VERSION 1 HEADER mine.cuh)\n"
+                   "fatlink_add_package(pp COMPONENT c SUMMARY s PROVIDES_CONTRACTS mine)\n")
+        self.assert_stops(f"{VERSION}{INSTALL}{package}",
+                          "fatlink_add_package(pp): PROVIDES_CONTRACTS mine: no fatbin of this contract is installed with "
+                          "the component c; give its fatlink_add_fatbin INSTALL_DESTINATION and INSTALL_COMPONENT c")
+
     def test_a_text_with_special_characters_is_kept(self):
         done = self.configure(f'{VERSION}{INSTALL}fatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("there is no LICENSE", " ".join(done.stderr.split()))
+        self.assertRegex(" ".join(done.stderr.split()), r"there is no /\S+/LICENSE, so the package .* name the file with LICENSE")
         self.assertIn("set(SUMMARY [==[a; b [x]==])", (self.folder / "b/packages/pp.cmake").read_text())
 
     def test_a_component_packaged_twice_stops_configuration(self):

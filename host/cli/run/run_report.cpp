@@ -577,7 +577,7 @@ void print_sidecar_form(run_report const& run)
 {
   if (is_checked(run) || run.files.size() != 2 || !lacks_sidecar(run)) return;
   auto const file = std::filesystem::path(run.files.back()).replace_extension(".json");
-  if (std::filesystem::exists(file)) return;
+  if (std::error_code ignored; std::filesystem::exists(file, ignored)) return;
   std::map<std::string, hook_form> hooks;
   for (auto const& result : run.plan.results) add_hooks(hooks, result.value, run.filled_hooks);
   if (hooks.empty()) return;

@@ -111,8 +111,8 @@ class fatbin {
   static fatbin read_unverified(std::filesystem::path const& path);
 
   /// Reads a fatbin by name or file, as the program does: "gelu" is the first gelu.fatbin of
-  /// default_search_path(), see catalogue.hpp; text with a slash or the
-  /// ending ".fatbin" names a file.
+  /// default_search_path() of search_path.hpp; text with a slash or the ending ".fatbin" names a
+  /// file.
   /// @throws file_error no fatbin with this name is installed: the log lists the folders, and the
   ///   hint names a similar one. @throws file_error, format_error as read.
   static fatbin find(std::string const& name_or_file);

@@ -26,10 +26,10 @@ struct search_folder {
 std::filesystem::path installed_data_folder();
 
 /// In the order searched, no folder twice: $FATLINK_PATH (several, with colons); `fatlink` in
-/// $XDG_DATA_HOME, else in ~/.local/share; installed_data_folder(), and share/fatlink of the prefix
-/// of the running program, if it is another that exists, so that an application finds its own
-/// fatbins; `fatlink` in each of $XDG_DATA_DIRS, else in /usr/local/share and /usr/share (the XDG
-/// base directory specification; relative folders there are ignored).
+/// $XDG_DATA_HOME, else in ~/.local/share; installed_data_folder(), and, so that an application
+/// finds its own fatbins, the other of share/fatlink beside libfatlink and beside the program, if
+/// this is in a folder named bin; `fatlink` in each of $XDG_DATA_DIRS, else in /usr/local/share and
+/// /usr/share (the XDG base directory specification; relative folders there are ignored).
 std::vector<search_folder> default_search_path();
 
 }  // namespace fatlink

@@ -190,7 +190,7 @@ bool has_headers_of_cuda(compile_subject const& subject)
   });
 }
 
-/// `place`: of the line that includes the header, "half.cu(1)", which may be in another header.
+/// `place`: of the line that includes the header, "half.cu:1", which may be in another header.
 std::string standard_header_hint(std::string const& name, compile_subject const& subject,
                                  std::string const& place)
 {

@@ -307,20 +307,13 @@ std::string_view size_of_type(std::string_view type)
   return {};
 }
 
-std::string_view trimmed(std::string_view text)
-{
-  auto const begin = text.find_first_not_of(" \t\n");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
-}
-
 /// The type of the elements in the parameters "float, a, b)" of `macro`: that named "type" there.
 std::string_view element_type_of(hook_macro const& macro, std::string_view arguments)
 {
   arguments = arguments.substr(0, arguments.find(')'));
   if (macro.parameters.starts_with("to, type"))
     arguments = arguments.substr(std::min(arguments.find(',') + 1, arguments.size()));
-  return trimmed(arguments.substr(0, arguments.find(',')));
+  return trim(arguments.substr(0, arguments.find(',')));
 }
 
 /// The macros of hooks that `source` uses at the start of a line, each with the size of its type.
@@ -330,7 +323,7 @@ std::vector<std::pair<hook_macro const*, std::string_view>> macros_of(std::strin
   for (auto const& macro : k_hook_macros)
     for (auto place = source.find(macro.name); place != source.npos;
          place = source.find(macro.name, place + 1)) {
-      auto const rest = trimmed(source.substr(place + macro.name.size()));
+      auto const rest = trim(source.substr(place + macro.name.size()));
       auto const is_first = place == 0 || source[place - 1] == '\n';
       if (is_first && rest.starts_with('('))
         used.emplace_back(&macro, size_of_type(element_type_of(macro, rest.substr(1))));

@@ -18,13 +18,6 @@ constexpr std::string_view k_spaces = " \t\r\n";
 constexpr std::string_view k_define = "define";
 constexpr char const* k_unknown = "?";
 
-std::string_view trim(std::string_view text)
-{
-  auto const start = text.find_first_not_of(k_spaces);
-  if (start == std::string_view::npos) return {};
-  return text.substr(start, text.find_last_not_of(k_spaces) - start + 1);
-}
-
 /// The type that `word` spells, or "?".
 std::string type_of(std::string_view word)
 {

@@ -67,7 +67,8 @@ constexpr std::uint64_t k_largest_compile = std::uint64_t{512} << 20;  ///< requ
 constexpr std::uint64_t k_largest_look_up = std::uint64_t{8} << 10;
 constexpr std::uint64_t k_largest_file = std::uint64_t{17} << 20;
 
-/// The folder by which the headers of a compile's source are asked for (compiler/header_files.hpp).
+/// The folder of a compile's source in the paths of headers that the helper asks for
+/// (compiler/header_files.hpp).
 constexpr char const* k_source_folder = "/@source";
 
 /// Bytes that are not a valid message: wrong magic, unknown kind, or a size outside its limit or

@@ -391,7 +391,8 @@ nvjitlink_run run(linker_state& linker, std::vector<fatbin> const& inputs,
              : run_here(linker, inputs, options, use);
 }
 
-/// Whether the reference device could execute the PTX of `inputs` without a link by nvJitLink.
+/// Whether the link is one that the reference device takes, which could also execute the PTX of the
+/// inputs without a link by nvJitLink.
 bool have_ptx_for_the_reference_device(std::vector<fatbin> const& inputs,
                                        link_options const& options)
 {
@@ -412,7 +413,7 @@ try {
   if (details.code != error_code::nvjitlink_unavailable || needed_ability(options) ||
       !have_ptx_for_the_reference_device(inputs, options))
     throw;
-  details.hint += "; or link with <link_mode::ptx>, for which the reference device needs none";
+  details.hint += "; on the reference device, <link_mode::ptx> needs no nvJitLink";
   throw unavailable_error(missing.where(), std::move(details));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rules of preflight, one function for each, which appends to `findings`; and the helpers that
 // they share. Grouped by the file that defines them. A new rule is called in preflight.cpp; a new
-// finding has an id in fatlink/preflight.hpp and its text in findings.cpp. Threads: no shared
+// finding has an id in fatlink/finding.hpp and its text in findings.cpp. Threads: no shared
 // state.
 #pragma once
 

@@ -15,7 +15,6 @@
 
 namespace fatlink {
 
-/// operator+= adds the summary of other elements of the same output.
 /// The element whose error is the largest part of its bound, or infinitely more than it; among
 /// these the one with the largest error.
 struct worst_element {
@@ -27,6 +26,7 @@ struct worst_element {
   double ratio = 0;  ///< to the bound
 };
 
+/// operator+= adds the summary of other elements of the same output.
 struct output_verification {
   std::string method = {};   ///< how expected values and bounds were computed, for people
   std::string reason = {};   ///< why nothing was compared; empty: it was

@@ -58,13 +58,15 @@ std::vector<search_folder> default_search_path()
     add(folder, folder_origin::environment);
   if (auto const data = detail::xdg_folder("XDG_DATA_HOME", ".local/share"); !data.empty())
     add(data / "fatlink", folder_origin::user);
-  add(installed_data_folder(), folder_origin::program);
-  for (auto const& folder : detail::data_folders())
-    if (is_folder(folder)) add(folder, folder_origin::program);
   auto system = detail::folders_in("XDG_DATA_DIRS");
   std::erase_if(system, [](std::filesystem::path const& folder) { return folder.is_relative(); });
   if (system.empty()) system = {"/usr/local/share", "/usr/share"};
-  for (auto const& folder : system) add(folder / "fatlink", folder_origin::system);
+  for (auto& folder : system) folder /= "fatlink";
+  add(installed_data_folder(), folder_origin::program);
+  for (auto const& folder : detail::data_folders())  // of the system's, the order is the system's
+    if (is_folder(folder) && std::ranges::find(system, folder) == system.end())
+      add(folder, folder_origin::program);
+  for (auto const& folder : system) add(folder, folder_origin::system);
   return path;
 }
 

@@ -98,12 +98,15 @@ void append(std::vector<std::filesystem::path>& folders, std::filesystem::path c
   if (std::find(folders.begin(), folders.end(), normal) == folders.end()) folders.push_back(normal);
 }
 
-/// Every candidate path of `folder`; those that move with this installation come first.
+/// Every candidate path of `folder`; those that move with this installation come first. Those of a
+/// program that uses the shared library count if it is installed: X/bin/program, not
+/// /tmp/x/program.
 std::vector<std::filesystem::path> places_of(install_folder const& folder)
 {
-  auto const program = running_program();
+  auto program = running_program();
   auto const code = code_file();
   auto const is_library = !code.empty() && code != program;
+  if (is_library && program.parent_path().filename() != "bin") program.clear();
   auto const configured =
       std::filesystem::path(is_library ? folder.from_libraries : folder.from_programs);
   auto const& start = is_library ? code : program;

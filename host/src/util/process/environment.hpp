@@ -26,9 +26,9 @@ std::filesystem::path xdg_folder(char const* variable, std::filesystem::path con
 /// installation. They need not exist.
 std::vector<std::filesystem::path> helper_folders();
 
-/// Folders that may contain the shipped fatbins, in search order: `share/fatlink` of this
-/// installation, then of the installation that `default_link_helper()` belongs to. They need not
-/// exist.
+/// Folders that may contain installed fatbins, in search order: `share/fatlink` beside libfatlink,
+/// then beside the running program, then of the installation that `default_link_helper()` belongs
+/// to. They need not exist.
 std::vector<std::filesystem::path> data_folders();
 
 /// The folders above bin, lib and libexec in which this installation lies: that of the running

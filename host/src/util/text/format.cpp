@@ -11,6 +11,14 @@ std::string format_arguments(fmt::string_view text, fmt::format_args arguments)
   return fmt::vformat(text, arguments);
 }
 
+std::string_view trim(std::string_view text)
+{
+  constexpr char const* k_white_space = " \t\r\n";
+  auto const begin = text.find_first_not_of(k_white_space);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(k_white_space) + 1 - begin);
+}
+
 namespace {
 
 /// One character, or one byte that begins none.

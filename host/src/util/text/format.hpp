@@ -22,6 +22,9 @@ std::string format(fmt::format_string<Arguments...> text, Arguments&&... argumen
   return format_arguments(text, fmt::make_format_args(arguments...));
 }
 
+/// `text` without white space (blanks, tabs, ends of lines) at its ends.
+std::string_view trim(std::string_view text);
+
 /// `text` with these bytes escaped as \xNN: those of control characters (C0 except tab and newline,
 /// DEL, C1, the marks that reorder text), and those that are not valid UTF-8.
 std::string printable(std::string_view text);
