@@ -16,6 +16,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import textwrap
 
 ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
          "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
@@ -167,7 +168,9 @@ def prose(text):
 
 
 def paragraph(lines):
-    """A paragraph of a docstring. One of names and their meanings in columns is a list."""
+    """A paragraph of a docstring. One of names and their meanings in columns is a list; an example is code as it is."""
+    if lines[0].lstrip().startswith(">>>"):
+        return "```pycon\n" + textwrap.dedent("\n".join(lines)) + "\n```\n"
     if not re.match(r"[\w, ]*\w {3,}\S", lines[0]):
         return prose("\n".join(lines)) + "\n"
     items = []
