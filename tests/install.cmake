@@ -15,7 +15,7 @@ install(TARGETS ${programs} hostile_nvjitlink faulty_system refuse_seccomp
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/host/python/fatlink" DESTINATION "${destination}/package" COMPONENT tests
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY fixtures cli cpu gpu python DESTINATION "${destination}" COMPONENT tests
-  FILES_MATCHING PATTERN "*.py" PATTERN "*.fatbin" PATTERN "forms/*" PATTERN "ir/*" PATTERN "toolkits/*" PATTERN "concatenated/*" PATTERN "__pycache__" EXCLUDE)
+  FILES_MATCHING PATTERN "*.py" PATTERN "*.fatbin" PATTERN "expression_digests.txt" PATTERN "forms/*" PATTERN "ir/*" PATTERN "toolkits/*" PATTERN "concatenated/*" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY cpu/conformance DESTINATION "${destination}" COMPONENT tests FILES_MATCHING PATTERN "*.cases")
 install(PROGRAMS installed/run DESTINATION "${destination}" COMPONENT tests)
 install(FILES installed/python_suite.py DESTINATION "${destination}" COMPONENT tests)
