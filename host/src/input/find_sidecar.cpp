@@ -95,14 +95,15 @@ checked_sidecar check_shared(fs::path const& path, bytes_view bytes)
   auto const stated = stated_sha256(shared);
   if (!stated) return {.sidecar = std::move(shared)};
   auto const digest = sha256(bytes);
-  if (*stated == to_hexadecimal(digest)) return {.sidecar = std::move(shared), .digest = digest};
-  if (is_there(with_ending(without_ending(path), ".fatbin")) || is_of_sibling(path, *stated))
+  auto const is_another = *stated != to_hexadecimal(digest);
+  if (is_another &&
+      (is_there(with_ending(without_ending(path), ".fatbin")) || is_of_sibling(path, *stated)))
     return {};
   require_digest(
       shared, path, digest,
       detail::format("{}; if {} is of another file, name it as that file with .json added",
                      k_install_together, sidecar_path(path).filename().string()));
-  return {};
+  return {.sidecar = std::move(shared), .digest = digest};
 }
 
 }  // namespace
