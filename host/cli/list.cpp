@@ -10,9 +10,9 @@
 #include <nlohmann/json.hpp>
 
 #include "code_report.hpp"
-#include "contracts.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
+#include "fatbins/contracts.hpp"
 #include "installed.hpp"
 #include "options.hpp"
 #include "preflight/contracts.hpp"

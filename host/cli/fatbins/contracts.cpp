@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "contracts.hpp"
+#include "fatbins/contracts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -140,13 +140,13 @@ nlohmann::json describe_unusable(std::string const& name, error const& failure)
           {"problem", failure.details().message}};
 }
 
-void print_line(char const* title, std::string const& text)
+void print_field(char const* title, std::string const& text)
 {
   if (!text.empty()) fmt::print("    {:<10} {}\n", title, text);
 }
 
 /// Lines of at most 100 columns, which end after a comma.
-void print_list(std::string_view title, std::string_view text)
+void print_values(std::string_view title, std::string_view text)
 {
   constexpr std::size_t k_columns = 85;  // after the title
   while (!text.empty()) {
@@ -186,16 +186,16 @@ void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
   for (auto const& contract : contracts) names.push_back(contract["name"]);
   fmt::print("  {}\n", family_name(names));
   auto const& first = contracts.front();
-  print_line("unusable", first["problem"]);
+  print_field("unusable", first["problem"]);
   for (auto const& hook : first["hooks"]) {
-    print_list("hook", plain_declaration(hook));
-    print_line("macro", hook["macro"]);
+    print_values("hook", plain_declaration(hook));
+    print_field("macro", hook["macro"]);
   }
   if (first["problem"].get<std::string>().empty())
-    print_list("libraries", library_names(contracts));
+    print_values("libraries", library_names(contracts));
   if (!in_detail) return;
-  for (auto const& contract : contracts) print_line("header", contract["header"]);
-  print_line("package", first["package"]);
+  for (auto const& contract : contracts) print_field("header", contract["header"]);
+  print_field("package", first["package"]);
 }
 
 /// What contracts of one family have in common: all but size, place and libraries.
@@ -248,18 +248,18 @@ nlohmann::json describe_contracts(strings names)
 void print_contract(nlohmann::json const& contract)
 {
   fmt::print("{}/{}: {}\n", contract["name"], contract["version"].get<int>(), contract["header"]);
-  print_line("package", contract["package"]);
+  print_field("package", contract["package"]);
   if (auto const bytes = contract["element_bytes"].get<int>(); bytes != 0)
-    print_line("elements", fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"));
+    print_field("elements", fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"));
   for (auto const& hook : contract["hooks"]) {
     auto const declaration = hook["declaration"].get<std::string>();
-    print_line("hook", declaration.empty() ? hook["name"].get<std::string>() : declaration);
-    print_line("macro", hook["macro"]);
-    print_line("example", hook["example"]);
+    print_field("hook", declaration.empty() ? hook["name"].get<std::string>() : declaration);
+    print_field("macro", hook["macro"]);
+    print_field("example", hook["example"]);
   }
-  print_line("libraries", library_names({contract}));
+  print_field("libraries", library_names({contract}));
   if (auto const names = contract["libraries"].get<strings>(); !names.empty())
-    print_line("run", fmt::format("fatlink run --library {} --transform FILE.cu", names.front()));
+    print_field("run", fmt::format("fatlink run --library {} --transform FILE.cu", names.front()));
 }
 
 void print_contracts(nlohmann::json const& contracts, bool in_detail)

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "code_report.hpp"
-#include "contracts.hpp"
 #include "error_report.hpp"
 #include "fatbin/entry_facts.hpp"
+#include "fatbins/contracts.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/input.hpp"
 #include "fatlink/launch_plan.hpp"
