@@ -63,7 +63,7 @@ std::vector<search_folder> default_search_path()
   if (system.empty()) system = {"/usr/local/share", "/usr/share"};
   for (auto& folder : system) folder /= "fatlink";
   add(installed_data_folder(), folder_origin::program);
-  for (auto const& folder : detail::data_folders())  // of the system's, the order is the system's
+  for (auto const& folder : detail::data_folders())  // the system's keep their own order
     if (is_folder(folder) && std::ranges::find(system, folder) == system.end())
       add(folder, folder_origin::program);
   for (auto const& folder : system) add(folder, folder_origin::system);
