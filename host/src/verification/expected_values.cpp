@@ -32,9 +32,9 @@ struct partial {
 };
 
 /// Folds elements with a hook in double and bounds the error of any other order of its calls.
-/// docs/verification.md derives the bounds. A hook that adds is replaced by sums of two doubles;
-/// others are called pairwise, so that the reference itself is off by the logarithm of the count
-/// only. The order of the elements is kept.
+/// docs/verification.md derives the bounds. A hook that adds all numbers is replaced by sums of two
+/// doubles; others are called pairwise, so that the reference itself is off by the logarithm of the
+/// count only. The order of the elements is kept.
 class fold_program {
  public:
   /// For elements and results of `parts`.
@@ -55,7 +55,8 @@ class fold_program {
                              double reference_depth) const;
 
   [[nodiscard]] components const& parts() const noexcept { return parts_; }
-  [[nodiscard]] bool adds() const noexcept { return hook_.adds(); }
+  /// Whether every number of the result is a sum.
+  [[nodiscard]] bool adds() const noexcept { return adds_; }
 
  private:
   void add(partial& result, partial const& later) const;
@@ -63,6 +64,7 @@ class fold_program {
   components parts_;
   hook_program hook_;
   error_model model_;
+  bool adds_;
   std::vector<number> result_;
 };
 
@@ -123,19 +125,20 @@ hook_program_types types_for(components const& parts, std::span<std::byte const>
   return {.operands = {parts, parts}, .result = parts, .state = state};
 }
 
-/// @throws file_error the error model is that of another operation than a + b.
-void check_model_of_sum(stated_hook const& stated)
+/// @throws file_error the error model is that of another operation than the sum of `part`.
+void check_model_of_sum(stated_hook const& stated, component const& part)
 {
   auto const& owner = *stated.owner;
   if (owner.model != error_model::exact && owner.model != error_model::relative) return;
   throw file_error(
       stage::verification,
-      {.message = detail::format("{}: hook {}: adds floats, and \"error_model\" is \"{}\", which "
-                                 "is for {}",
-                                 owner.file, stated.hook->hook, to_string(owner.model),
-                                 owner.model == error_model::exact
-                                     ? "hooks that return one of their operands"
-                                     : "products"),
+      {.message = detail::format(
+           "{}: hook {}: adds {}, and \"error_model\" is \"{}\", which "
+           "is for {}",
+           owner.file, stated.hook->hook, part.name.empty() ? "floats" : "the floats " + part.name,
+           to_string(owner.model),
+           owner.model == error_model::exact ? "hooks that return one of their operands"
+                                             : "products"),
        .input = owner.file,
        .code = error_code::invalid_sidecar,
        .hint = R"(state "error_model": "additive")"});
@@ -146,6 +149,7 @@ fold_program::fold_program(stated_hook const& stated, components const& parts,
     : parts_(parts),
       hook_(stated, types_for(parts, state)),
       model_(stated.owner->model),
+      adds_(std::ranges::all_of(hook_.rules(), [](auto rule) { return rule == fold_rule::sum; })),
       result_(parts.size())
 {
   auto const has_floats =
@@ -154,7 +158,9 @@ fold_program::fold_program(stated_hook const& stated, components const& parts,
     throw not_verifiable(detail::format(
         "{} states no \"error_model\" (exact, additive or relative), which folds of floats need",
         stated.owner->file));
-  if (has_floats && adds()) check_model_of_sum(stated);
+  for (std::size_t i = 0; i < parts_.size(); ++i)
+    if (!is_integer(parts_[i].kind) && hook_.rules()[i] == fold_rule::sum)
+      check_model_of_sum(stated, parts_[i]);
   auto const multiplies_operands = hook_.tolerance().operands > 0;
   if (has_floats && multiplies_operands && !(model_ == error_model::additive && adds()))
     throw not_verifiable(detail::format(
@@ -222,7 +228,8 @@ double fold_program::bound(partial const& result, std::size_t index, double call
 {
   auto const kind = parts_[index].kind;
   if (is_integer(kind)) return 0;
-  if (model_ == error_model::exact) return result.largest[index];
+  if (model_ == error_model::exact || hook_.rules()[index] == fold_rule::choice)
+    return result.largest[index];
   auto const call = error_of_call(hook_.tolerance(), kind);
   if (model_ == error_model::relative) {
     auto const magnitude = magnitude_of(parts_, index, result.value.data());

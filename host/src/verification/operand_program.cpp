@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "expression/words.hpp"
 #include "fatlink/error.hpp"
@@ -93,16 +94,81 @@ std::vector<expression_syntax> parse_results(stated_hook const& stated)
   return parsed;
 }
 
+std::string name_of_part(std::string const& parameter, std::string const& part)
+{
+  return part.empty() ? parameter : parameter + "." + part;
+}
+
 /// Whether the expression adds the number `part` of both parameters.
 bool adds_part(expression_syntax const& parsed, std::vector<std::string> const& parameters,
                std::string const& part)
 {
   auto const joined = parsed.joined();
-  if (!joined || joined->code != expression_code::add || parameters.size() != 2) return false;
-  auto const suffix = part.empty() ? part : "." + part;
-  auto const a = parameters[0] + suffix;
-  auto const b = parameters[1] + suffix;
+  if (!joined || joined->code != expression_code::add) return false;
+  auto const a = name_of_part(parameters[0], part);
+  auto const b = name_of_part(parameters[1], part);
   return (joined->left == a && joined->right == b) || (joined->left == b && joined->right == a);
+}
+
+/// What is known of a value within an expression without evaluating it.
+struct known_value {
+  bool is_exact = false;  ///< the same in every arithmetic that holds the names' values
+  bool is_own = false;    ///< the number of the part itself, of one of the parameters
+};
+
+known_value know_node(syntax_node const& node, std::span<known_value const> operands)
+{
+  using code = expression_code;
+  auto const are = [&](bool known_value::*what, std::size_t first = 0) {
+    return std::ranges::all_of(operands.subspan(first), what);
+  };
+  auto const is_exact = are(&known_value::is_exact);
+  switch (node.code) {
+    case code::number:
+      return {.is_exact = node.is_whole || node.real == static_cast<float>(node.real)};
+    case code::minimum:
+    case code::maximum:
+      return {.is_exact = is_exact, .is_own = is_exact && are(&known_value::is_own)};
+    case code::choose:
+      return {.is_exact = is_exact, .is_own = is_exact && are(&known_value::is_own, 1)};
+    case code::negate:
+    case code::absolute:
+    case code::logical_not:
+    case code::logical_and:
+    case code::logical_or:
+    case code::less:
+    case code::less_equal:
+    case code::greater:
+    case code::greater_equal:
+    case code::equal:
+    case code::not_equal:
+      return {.is_exact = is_exact};
+    default:
+      return {};
+  }
+}
+
+/// Whether the expression is the number `part` of one of the parameters, where the names that
+/// `is_exact` accepts have the same values in every order of calls.
+bool chooses_part(expression_syntax const& parsed, std::vector<std::string> const& parameters,
+                  std::string const& part, std::function<bool(std::string const&)> const& is_exact)
+{
+  std::vector<known_value> values;
+  for (auto const& node : parsed.nodes()) {
+    if (node.code == expression_code::name) {
+      auto const& name = parsed.names()[node.index];
+      values.push_back({.is_exact = is_exact(name),
+                        .is_own = name == name_of_part(parameters[0], part) ||
+                                  name == name_of_part(parameters[1], part)});
+      continue;
+    }
+    auto const count = operand_count(node);
+    if (count == 0 && node.code != expression_code::number) continue;  // between two operands
+    auto const value = know_node(node, std::span(values).last(count));
+    values.resize(values.size() - count);
+    values.push_back(value);
+  }
+  return values.back().is_own;
 }
 
 }  // namespace
@@ -180,7 +246,6 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_program_types 
     for (auto const& result : stated.hook->result)
       result_.push_back({.name = result.field, .kind = types.real});
   }
-  adds_ = true;
   for (auto& part : result_) {
     auto const index = find_expression(stated, part.name);
     evaluator prepared{with_place(
@@ -188,7 +253,36 @@ void hook_program::add_evaluators(stated_hook const& stated, hook_program_types 
     if (!types.result && prepared.program.is_integer()) part.kind = scalar_kind::int64;
     if (tolerance_.operands > 0) prepared.floats = floats_in(parsed[index]);
     evaluators_.push_back(std::move(prepared));
-    adds_ = adds_ && adds_part(parsed[index], stated.hook->parameters, part.name);
+  }
+  if (types.result && stated.hook->parameters.size() == 2) find_rules(stated, parsed);
+}
+
+/// A choice depends on the numbers that its condition compares. So all numbers count as chosen
+/// first, and those whose expression then is no choice are removed until nothing changes.
+void hook_program::find_rules(stated_hook const& stated,
+                              std::vector<expression_syntax> const& parsed)
+{
+  auto const& parameters = stated.hook->parameters;
+  rules_.assign(result_.size(), fold_rule::choice);
+  auto const is_exact = [&](std::string const& name) {
+    if (std::ranges::find(parameters, base_of(name)) == parameters.end()) return true;  // the state
+    auto const dot = name.find('.');
+    auto const part = dot == std::string::npos ? std::string() : name.substr(dot + 1);
+    auto const place = std::ranges::find(result_, part, &component::name);
+    if (place == result_.end()) return false;
+    return is_integer(place->kind) ||
+           rules_[static_cast<std::size_t>(place - result_.begin())] == fold_rule::choice;
+  };
+  for (bool has_changed = true; has_changed;) {
+    has_changed = false;
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      auto const& part = result_[i].name;
+      auto const& expression = parsed[find_expression(stated, part)];
+      if (rules_[i] != fold_rule::choice || chooses_part(expression, parameters, part, is_exact))
+        continue;
+      rules_[i] = adds_part(expression, parameters, part) ? fold_rule::sum : fold_rule::other;
+      has_changed = true;
+    }
   }
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,13 @@
 namespace fatlink::detail {
 
 using components = std::vector<component>;
+
+/// What a hook of two operands makes of one number of them.
+enum class fold_rule : std::uint8_t {
+  other,
+  sum,     ///< a.f + b.f
+  choice,  ///< a.f or b.f, chosen by min, max or comparisons that no rounding changes
+};
 
 /// A hook and the transform that states it. Both must outlive programs of it.
 struct stated_hook {
@@ -47,8 +55,8 @@ class hook_program {
 
   [[nodiscard]] components const& result() const noexcept { return result_; }
   [[nodiscard]] hook_tolerance const& tolerance() const noexcept { return tolerance_; }
-  /// Whether every number of the result is the sum of those of the two operands.
-  [[nodiscard]] bool adds() const noexcept { return adds_; }
+  /// Of each number of the result.
+  [[nodiscard]] std::vector<fold_rule> const& rules() const noexcept { return rules_; }
 
   /// `operands[i]` are the numbers of operand i of `count` elements; writes those of the results.
   void evaluate(std::span<number const* const> operands, number* results, std::size_t count = 1);
@@ -88,10 +96,11 @@ class hook_program {
   void add_evaluators(stated_hook const& stated, hook_program_types const& types,
                       std::vector<expression_syntax> const& parsed);
   [[nodiscard]] std::vector<std::size_t> floats_in(expression_syntax const& parsed) const;
+  void find_rules(stated_hook const& stated, std::vector<expression_syntax> const& parsed);
 
   components result_;
   hook_tolerance tolerance_;
-  bool adds_ = false;
+  std::vector<fold_rule> rules_ = {};
   std::size_t capacity_;
   std::vector<named_values> names_;    ///< of variables, then of the state's fields
   std::vector<variable> variables_;    ///< for each name that is not of the state

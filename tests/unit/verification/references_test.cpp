@@ -479,6 +479,83 @@ TEST(PlanReference, RefusesSumsOfFloatsByTheErrorModelOfAnotherOperation)
   EXPECT_TRUE(sum(array(k_int, std::vector<int>{1, 2, 3}), error_model::exact));
 }
 
+namespace {
+
+auto const k_statistics = record_type("statistics", {"total", "most"}, {k_float, k_float});
+
+/// A fold of 1000 statistics by the hook with this expression for "most".
+plan_reference statistics_reference(array const& in, char const* most,
+                                    error_model model = error_model::additive)
+{
+  return reference_of(node(operation::fold, "f", {argument("in")}),
+                      transform_of({{.hook = "f",
+                                     .parameters = {"a", "b"},
+                                     .result = {{"total", "a.total + b.total"}, {"most", most}},
+                                     .tolerance = {.ulp = 0.5}}},
+                                   model),
+                      {{"in", in}});
+}
+
+array statistics(std::size_t count)
+{
+  array values(k_statistics, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    values.set(i, 0.5, 0);
+    values.set(i, i == count / 2 ? 2.0 : 1.0, 1);
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST(PlanReference, OfFoldsBoundsEachFieldByWhatItsExpressionDoes)
+{
+  auto const in = statistics(1000);
+  array out(k_statistics, 1);
+  for (auto const* const most :
+       {"max(a.most, b.most)", "a.most > b.most ? a.most : b.most",
+        "a.most >= b.most && -a.most != 3 ? max(a.most, b.most) : b.most"}) {
+    auto const reference = statistics_reference(in, most);
+    out.set(0, 500 * (1 + 0x1p-22), 0);  // a sum that was rounded often
+    out.set(0, 2.0, 1);
+    expect_verified(reference, out);
+    out.set(0, 2 * (1 + 0x1p-22), 1);  // nothing rounds a maximum
+    auto const wrong = reference.verify("out", out);
+    EXPECT_EQ(wrong.failures, 1U) << most;
+    EXPECT_EQ(wrong.component, "most");
+  }
+}
+
+TEST(PlanReference, OfFoldsAllowsRoundingWhereAChoiceDependsOnRoundedNumbers)
+{
+  auto const in = statistics(1000);
+  array out(k_statistics, 1);
+  out.set(0, 500.0, 0);
+  for (auto const* const most : {"a.total > b.total ? a.most : b.most", "max(a.most, b.most) + 0",
+                                 "a.most * 0.1 > b.most * 0.1 ? a.most : b.most"}) {
+    auto const reference = statistics_reference(in, most);
+    out.set(0,
+            reference.expected_text("out", out, 1).front().find("most: 2") != std::string::npos
+                ? 2.0
+                : 1.0,
+            1);
+    expect_verified(reference, out);
+    out.set(0, out.get(0, 1).real * (1 + 0x1p-22), 1);
+    expect_verified(reference, out);
+  }
+}
+
+TEST(PlanReference, RefusesFieldsThatAddByTheErrorModelOfAnotherOperation)
+{
+  auto const in = statistics(3);
+  for (auto const model : {error_model::exact, error_model::relative})
+    expect_error<file_error>(
+        [&] {
+          (void)statistics_reference(in, "max(a.most, b.most)", model).verify("out", statistics(1));
+        },
+        "t.json: hook f: adds the floats total, and \"error_model\" is");
+}
+
 TEST(PlanReference, RefusesReferencesThatDoNotFitTheTypes)
 {
   auto const in = floats({1, 2});
