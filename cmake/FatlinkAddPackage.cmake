@@ -38,14 +38,15 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
 ``PROVIDES_CONTRACTS``
   Contracts that the package's libraries have. A fatbin of each must be installed with ``COMPONENT``.
 ``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
-  Other dependencies. Shared libraries that programs are linked with are found automatically.
+  Other dependencies. Shared libraries that programs are linked with are found automatically. A program that is linked with
+  ``fatlink::static`` needs the helper ``fatlink-linkd`` of ``fatlink-runtime``, which its author states here.
 ``SBOM``
   Parts and dependencies, for the package's SPDX document in ``share/doc/<package>``.
 ``ARCHIVE_COMPONENTS``
   Other components whose files the TGZ also holds, because an archive has no dependencies. DEB and RPM depend on
   the packages of those components through ``DEB_DEPENDS`` and ``RPM_REQUIRES``.
 ``ANY_ARCHITECTURE``
-  The package holds no code for the host's processor, only fatbins.
+  The package holds no code for the host's processor, only fatbins. ``cpack`` stops where it does.
 
 The packages have the project's version, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible at the
 time ``$SOURCE_DATE_EPOCH``; without it, ``cpack`` takes the time of the project's last commit, or of its CMakeLists.txt. A TGZ unpacks to ``<project>-<version>/``, which can be
@@ -118,8 +119,11 @@ function(_fatlink_check_package_texts caller)
   if(arg_SUMMARY MATCHES "\n")
     message(FATAL_ERROR "${caller}: SUMMARY must be one line; move the rest to DESCRIPTION")
   endif()
-  if(arg_LICENSE_ID AND NOT arg_LICENSE_ID MATCHES "^[A-Za-z0-9.+() -]+$")
-    message(FATAL_ERROR "${caller}: LICENSE_ID '${arg_LICENSE_ID}': expected an SPDX expression such as MIT")
+  string(REGEX REPLACE "[()]" " " license "${arg_LICENSE_ID}")
+  string(STRIP "${license}" license)
+  if(arg_LICENSE_ID AND NOT license MATCHES "^[A-Za-z0-9.+-]+( +(AND|OR|WITH) +[A-Za-z0-9.+-]+)*$")
+    message(FATAL_ERROR "${caller}: LICENSE_ID '${arg_LICENSE_ID}': expected an SPDX expression such as MIT, or such as MIT OR "
+      "Apache-2.0")
   endif()
   if(NOT arg_DESCRIPTION)
     set(arg_DESCRIPTION "A package of ${PROJECT_NAME}, for use with fatlink." PARENT_SCOPE)
@@ -260,7 +264,7 @@ function(_fatlink_write_package_settings package)
   # CPACK_PACKAGE_CONTACT and CPACK_PACKAGE_VENDOR are known later: configure_file inserts them.
   set(settings "set(CONTACT [==[@CPACK_PACKAGE_CONTACT@]==])\nset(SUPPLIER [==[@CPACK_PACKAGE_VENDOR@]==])\n")
   foreach(name IN ITEMS PACKAGE PROJECT VERSION SUMMARY LICENSE LICENSE_ID COPYRIGHT CHANGELOG OVERRIDES
-                        SBOM PARTS BUNDLED LICENSES ARCHIVE_COMPONENTS BUILD PYTHON)
+                        SBOM PARTS BUNDLED LICENSES ARCHIVE_COMPONENTS ANY_ARCHITECTURE DEB_DEPENDS BUILD PYTHON)
     string(APPEND settings "set(${name} [==[${arg_${name}}]==])\n")
   endforeach()
   string(APPEND settings "include([==[${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail/stage_package.cmake]==])\n")

@@ -207,6 +207,7 @@ class Package(Arguments):
             ("pp COMPONENT c SUMMARY s LICENSE none", "none: no such file"),
             ("pp COMPONENT c SUMMARY s DEB_CONTROL none", "none: no such file"),
             ("pp COMPONENT c SUMMARY s LICENSE_ID [[Apache 2;0]]", "fatlink_add_package(pp): LICENSE_ID 'Apache 2;0'"),
+            ("pp COMPONENT c SUMMARY s LICENSE_ID [[zero BSD]]", "fatlink_add_package(pp): LICENSE_ID 'zero BSD'"),
             ("pp COMPONENT c SUMMARY [[two\nlines]]", "fatlink_add_package(pp): SUMMARY must be one line"),
             ("pp COMPONENT [[a b]] SUMMARY s", "fatlink_add_package(pp): COMPONENT 'a b'"),
             ("pp COMPONENT c SUMMARY s SBOM zstd=1", "fatlink_add_package(pp): SBOM zstd=1: expected "

@@ -128,6 +128,52 @@ fatlink_add_package(linked COMPONENT main ANY_ARCHITECTURE SUMMARY "a link")
                                                       "contracts/mix.json", "contracts/mix/mix.cuh")}
         self.assertEqual({"bin/mix_signals", *share} - names, set())
 
+    def test_a_package_for_every_architecture_refuses_programs_and_takes_cubins(self):
+        project = self.folder / "any"
+        project.mkdir()
+        (project / "cubin").write_bytes(b"\x7fELF\x02\x01\x01".ljust(18, b"\0") + b"\xbe\0")
+        (project / "CMakeLists.txt").write_text(f"""cmake_minimum_required(VERSION 3.25)
+project(any VERSION 1.0 LANGUAGES NONE)
+find_package(fatlink REQUIRED)
+install(FILES cubin DESTINATION share COMPONENT main)
+if(WITH_PROGRAM)
+  install(PROGRAMS {self.prefix}/bin/fatlink DESTINATION bin COMPONENT main)
+endif()
+file(WRITE "${{CMAKE_CURRENT_SOURCE_DIR}}/LICENSE" "free")
+fatlink_add_package(any COMPONENT main ANY_ARCHITECTURE SUMMARY "data")
+""")
+        install(project, self.folder, [self.prefix])
+        done = self.cpack("TGZ", "any")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        install(project, self.folder, [self.prefix], "-DWITH_PROGRAM=ON")
+        done = self.cpack("TGZ", "any")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("bin/fatlink is code for the host's processor, and the package is ANY_ARCHITECTURE",
+                      " ".join(done.stderr.split()))
+
+    def test_a_deb_of_a_program_with_the_static_library_warns_unless_it_depends_on_the_helper(self):
+        if shutil.which("dpkg-shlibdeps") is None:
+            self.skipTest("dpkg-shlibdeps is not installed")
+        project = self.folder / "static"
+        project.mkdir()
+        (project / "LICENSE").write_text("free")
+        (project / "main.cpp").write_text("#include <fatlink/linker.hpp>\n"
+                                          "int main() { (void)fatlink::linker().link(std::vector<fatlink::input>(), {}); }\n")
+        (project / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.25)
+project(static VERSION 1.0 LANGUAGES CXX)
+find_package(fatlink REQUIRED)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE fatlink::static)
+install(TARGETS main COMPONENT main)
+fatlink_add_package(static-main COMPONENT main DEB_DEPENDS ${DEPENDS} SUMMARY "a program")
+""")
+        for depends, warns in (("libc6", True), ("fatlink-runtime", False)):
+            with self.subTest(depends=depends):
+                install(project, self.folder, [self.prefix], f"-DDEPENDS={depends}")
+                done = self.cpack("DEB", "static")
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIs("main is linked with fatlink::static" in " ".join(done.stderr.split()), warns, done.stderr)
+
     def test_a_deb_of_the_program_needs_one_of_the_library(self):
         if shutil.which("dpkg-query") is None:
             self.skipTest("dpkg-query is not installed")

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 extern "C" __device__ float mix_samples(float left, float right, gains factors)
 {
   return fmaf(factors.left, left, __fmul_rn(factors.right, right));

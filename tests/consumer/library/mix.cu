@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 // The library: out[i] = shape_sample(mix_samples(left[i], right[i], factors), state) for i < count.
 extern "C" __global__ void mix(float const* left, float const* right, float* out, unsigned count,
                                gains factors, void const* state)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 // The contract mix/1: two hooks that mix two signals. Each sample is mixed once, in any order, by
 // any thread; the hooks may be called from divergent code, so they must not synchronize.
 #pragma once

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 // The library's program: mixes two signals by a transform, on a device.
 //   mix_signals [DEVICE [TRANSFORM]]     gpu, gpu:1, cpu; a name or file, default linear_mix
 // It finds the library's fatbins in share/fatlink beside its own folder, where they are installed.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 extern "C" __device__ float user_transform(float x)
 {
   return 0.5F * x;

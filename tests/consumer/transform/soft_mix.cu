@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
+// SPDX-License-Identifier: 0BSD
 // The louder of both signals, which approaches the state's limit and never exceeds it. No state: 1.
 extern "C" __device__ float mix_samples(float left, float right, gains factors)
 {
