@@ -18,9 +18,9 @@ The manual page and the completions, the documents of ``docs/``, and the site. I
   a note in place of the generated part; the configuration says so. The documentation and the examples (four projects of
   ``tests/consumer``) are installed with the component ``development``, to ``share/doc/fatlink``.
 ``docs``
-  Target, not part of the default build: a site in ``<build>/docs/html``, by Doxygen: the API reference of the public
-  headers, and as pages the documents with their generated parts, the CMake functions and the manual page. An undocumented
-  public symbol and any other warning of Doxygen fail it. Without Doxygen or Python the target fails with a message that
+  Target, not part of the default build: a site in ``<build>/docs/html``, by Sphinx, with one search: the documents with their
+  generated parts, the C and C++ headers (read by Doxygen), the CMake functions and the manual page. An undocumented public
+  symbol and any other warning of Doxygen or Sphinx fail it. Without one of its tools the target fails with a message that
   says how to install them. The site is not installed.
 #]=======================================================================]
 if(EXISTS "/etc/debian_version")
@@ -124,27 +124,35 @@ if(NOT PROJECT_IS_TOP_LEVEL)
 endif()
 
 find_program(FATLINK_DOXYGEN doxygen)
-mark_as_advanced(FATLINK_DOXYGEN)
+find_program(FATLINK_SPHINX sphinx-build)
+mark_as_advanced(FATLINK_DOXYGEN FATLINK_SPHINX)
 
 set(docs_output "${PROJECT_BINARY_DIR}/docs")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/doxygen/Doxyfile.in" "${docs_output}/Doxyfile" @ONLY)
-if(FATLINK_DOXYGEN AND Python3_EXECUTABLE)
+set(site "${CMAKE_CURRENT_LIST_DIR}/site")
+configure_file("${site}/Doxyfile.in" "${docs_output}/Doxyfile" @ONLY)
+set(missing "")
+foreach(pair IN ITEMS FATLINK_DOXYGEN:doxygen FATLINK_SPHINX:sphinx-build Python3_EXECUTABLE:python3)
+  string(REPLACE ":" ";" pair "${pair}")
+  list(GET pair 0 variable)
+  if(NOT ${variable})
+    list(GET pair 1 missing)
+  endif()
+endforeach()
+if(missing)
   add_custom_target(docs
-    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html"
-    COMMAND "${Python3_EXECUTABLE}" -B "${CMAKE_CURRENT_LIST_DIR}/doxygen/make_pages.py" "${PROJECT_SOURCE_DIR}"
-      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${FATLINK_DOCUMENTS_DIR}" "${docs_output}"
+    COMMAND "${CMAKE_COMMAND}" -E echo
+      "docs: ${missing} was not found; install the tools (Debian, Ubuntu: doxygen python3-sphinx python3-breathe python3-myst-parser furo) and configure again"
+    COMMAND "${CMAKE_COMMAND}" -E false
+    VERBATIM)
+else()
+  add_custom_target(docs
+    COMMAND "${CMAKE_COMMAND}" -E rm -rf "${docs_output}/html" "${docs_output}/xml"
     COMMAND "${FATLINK_DOXYGEN}" "${docs_output}/Doxyfile"
+    COMMAND "${Python3_EXECUTABLE}" -B "${site}/make_pages.py" "${PROJECT_SOURCE_DIR}"
+      "${PROJECT_BINARY_DIR}/share/man/man1/fatlink.1" "${FATLINK_DOCUMENTS_DIR}" "${docs_output}"
+    COMMAND "${CMAKE_COMMAND}" -E env "FATLINK_VERSION=${PROJECT_VERSION}" "FATLINK_XML=${docs_output}/xml"
+      "${FATLINK_SPHINX}" -q -W --keep-going -c "${site}" -d "${docs_output}/doctrees" "${docs_output}/pages" "${docs_output}/html"
     COMMENT "Generating the site in ${docs_output}/html"
     VERBATIM)
   add_dependencies(docs documents fatlink_manual)
-else()
-  set(missing "doxygen")
-  if(FATLINK_DOXYGEN)
-    set(missing "python3")
-  endif()
-  add_custom_target(docs
-    COMMAND "${CMAKE_COMMAND}" -E echo 
-      "docs: ${missing} was not found; install it (Debian, Ubuntu: ${missing}) and configure again"
-    COMMAND "${CMAKE_COMMAND}" -E false
-    VERBATIM)
 endif()

@@ -11,6 +11,8 @@ BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 HEADERS = "host/include/fatlink"
 COPIED = (HEADERS, "cmake", "docs")
+TOOLS = ("doxygen", "sphinx-build")
+MISSING = [tool for tool in TOOLS if shutil.which(tool) is None]
 
 
 class SiteCopy:
@@ -34,14 +36,18 @@ class SiteCopy:
         with (self.folder / path).open("a") as file:
             file.write(text)
 
-    def make_pages(self):
-        script = self.folder / "cmake/build/doxygen/make_pages.py"
-        return subprocess.run([sys.executable, "-B", script, self.folder, self.manual, self.documents, self.folder], text=True,
-                              capture_output=True)
+    def run(self, *words, **env):
+        return subprocess.run([str(word) for word in words], cwd=self.folder, text=True, capture_output=True, env={**os.environ, **env})
 
     def run_doxygen(self, *settings):
-        """Makes the pages, and the site in html/. Further settings are lines of the Doxyfile."""
+        """Reads the headers, to xml/. Further settings are lines of the Doxyfile."""
         self.append("Doxyfile", "".join(f"\n{line}" for line in settings))
-        pages = self.make_pages()
-        assert pages.returncode == 0, pages.stderr
-        return subprocess.run(["doxygen", "Doxyfile"], cwd=self.folder, text=True, capture_output=True)
+        return self.run("doxygen", "Doxyfile")
+
+    def make_pages(self):
+        return self.run(sys.executable, "-B", "cmake/build/site/make_pages.py", self.folder, self.manual, self.documents, self.folder)
+
+    def run_sphinx(self):
+        """Makes html/ from pages/ and xml/."""
+        return self.run("sphinx-build", "-q", "-W", "--keep-going", "-c", "cmake/build/site", "-d", "doctrees", "pages", "html",
+                        FATLINK_VERSION="1.2.3", FATLINK_XML=str(self.folder / "xml"))

@@ -135,7 +135,7 @@ class link_cache {
   /// second key whose stored link may be returned as well, and is searched first. `wait_limit`: how
   /// long to wait for other threads and processes, at most cache_settings::wait_limit for those;
   /// then this call makes the link, too. Without it, waits for other threads until they are done.
-  /// @throws what `make` throws; nothing is stored then, and one of those waiting makes the link.
+  /// Throws what `make` throws; nothing is stored then, and one of those waiting makes the link.
   result find_or_make(cache_key const& key, std::function<product()> const& make,
                       cache_key const* preferred = nullptr,
                       std::optional<std::chrono::milliseconds> wait_limit = {});

@@ -128,7 +128,7 @@ class compiler {
   /// fatbin into `layer`, a cache folder to be shipped: hosts that name no NVRTC
   /// (compiler_settings::nvrtc, $FATLINK_NVRTC) use it whatever NVRTC they have, or none. Its key
   /// has the source, the options, the contract, and the headers that are not CUDA's own. Of LLVM IR
-  /// nothing is written. @throws as compile(); file_error `layer` cannot be written.
+  /// nothing is written. Throws as compile(); file_error `layer` cannot be written.
   compiled_source compile_into(std::filesystem::path const& layer, source const& code,
                                compile_options const& options);
 

@@ -77,7 +77,7 @@ class device {
   /// A new event. @throws device_error the driver creates none.
   [[nodiscard]] event create_event() const { return event(backend_); }
 
-  /// Memory for `count` objects of T, uninitialised. @throws as device_buffer's constructor.
+  /// Memory for `count` objects of T, uninitialised. Throws as device_buffer's constructor.
   template <typename T>
   [[nodiscard]] device_buffer<T> allocate(std::size_t count) const
   {
@@ -117,13 +117,13 @@ class device {
     return {backend_, count, map_bytes(memory, buffer_bytes(count, sizeof(T)), access)};
   }
 
-  /// An array of uninitialised texels. @throws as device_array's constructor.
+  /// An array of uninitialised texels. Throws as device_array's constructor.
   [[nodiscard]] device_array create_array(texel_format const& format,
                                           array_shape const& shape) const
   {
     return {backend_, format, shape};
   }
-  /// A texture of an array. @throws as texture's constructor, and usage_error an array of another
+  /// A texture of an array. Throws as texture's constructor, and usage_error an array of another
   /// device.
   [[nodiscard]] texture create_texture(device_array const& array,
                                        texture_options const& options = {}) const
@@ -131,7 +131,7 @@ class device {
     check_same_device(backend_, array.backend(), "the array");
     return {array, options};
   }
-  /// A texture of all texels in `buffer`, read by index. @throws as texture's constructor, and
+  /// A texture of all texels in `buffer`, read by index. Throws as texture's constructor, and
   /// usage_error a buffer of another device.
   template <typename T>
   [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
@@ -140,7 +140,7 @@ class device {
     check_same_device(backend_, buffer.backend(), "the buffer");
     return {buffer, format, options};
   }
-  /// A texture of 2-D texels in `buffer`. @throws as texture's constructor, and usage_error a
+  /// A texture of 2-D texels in `buffer`. Throws as texture's constructor, and usage_error a
   /// buffer of another device.
   template <typename T>
   [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
@@ -150,7 +150,7 @@ class device {
     check_same_device(backend_, buffer.backend(), "the buffer");
     return {buffer, format, shape, options};
   }
-  /// A surface of an array. @throws as surface's constructor, and usage_error an array of another
+  /// A surface of an array. Throws as surface's constructor, and usage_error an array of another
   /// device.
   [[nodiscard]] surface create_surface(device_array const& array) const
   {
@@ -219,7 +219,7 @@ std::shared_ptr<device> open_device(char const* name, cpu_options const& options
 
 /// Links `inputs` for `destination` and loads the image: destination.link_options(mode),
 /// linker.link and destination.load in one call.
-/// @throws as linker::link and device::load.
+/// Throws as linker::link and device::load.
 [[nodiscard]] loaded_module link_and_load(device const& destination, linker& linker,
                                           std::vector<input> const& inputs,
                                           link_mode mode = link_mode::lto);

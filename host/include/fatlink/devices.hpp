@@ -37,7 +37,7 @@ struct device_result {
 
   /// Whether there is a value.
   [[nodiscard]] explicit operator bool() const noexcept { return value.has_value(); }
-  /// The value. @throws the device's error.
+  /// The value. Throws the device's error.
   [[nodiscard]] Value const& get() const
   {
     if (!value && failure) std::rethrow_exception(failure);

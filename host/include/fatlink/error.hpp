@@ -13,6 +13,7 @@
 
 #include "fatlink/export.hpp"
 
+/// The C++ interface of fatlink.
 namespace FATLINK_API fatlink {
 
 /// The stage in which an error arose, in the order of the flow.

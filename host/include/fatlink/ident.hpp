@@ -67,7 +67,7 @@ struct ident {
 };
 
 /// Decodes an entry's ident text. Nothing for other text (empty, of another tool, damaged); this is
-/// not an error: the entry then has no contract. @throws std::bad_alloc.
+/// not an error: the entry then has no contract. @throws std::bad_alloc no memory.
 std::optional<ident> parse_ident(std::string_view text);
 
 /// Whether `size` and `alignment` can be those of an element: 1 to 4,096 bytes, a multiple of a

@@ -67,7 +67,7 @@ struct link_task {
 /// The image of this rank's task. `read` makes the task, for example reads its files; what it
 /// throws is the error of all ranks (an exception other than fatlink::error: code rank-failed).
 /// An image that was received states no times, and the cache outcome of the rank that linked.
-/// @throws rank_error see above. @throws what `read` throws, prefixed with the rank, and what
+/// @throws rank_error see above. Throws what `read` throws, prefixed with the rank, and what
 ///   linker::link throws on the rank that links, on all ranks.
 /// @throws usage_error `wait_limit` is not above 0.
 linked_image link_once(rank_channel& ranks, linker& linker, std::function<link_task()> const& read,
@@ -79,7 +79,7 @@ linked_image link_once(rank_channel& ranks, linker& linker, std::vector<input> c
 /// As prepare(), with one link for all ranks that need the same. `open` opens the rank's device,
 /// for example `[] { return *fatlink::open_device("gpu:0"); }`. What it throws on one rank, and
 /// what reading and loading throw, is the error of all ranks.
-/// @throws as link_once and prepare.
+/// Throws as link_once and prepare.
 [[nodiscard]] prepared_plan prepare_once(rank_channel& ranks, std::function<device()> const& open,
                                          linker& linker, plan_request const& request,
                                          link_once_settings const& settings = {});

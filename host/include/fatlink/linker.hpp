@@ -105,13 +105,13 @@ class linker {
 
   /// What link() finds in `inputs`, modules, by additional links after preflight: about types that
   /// preflight cannot read, and inline functions of one name that differ. Errors would stop link().
-  /// Does not ask the cache; `options.emit` has no effect. @throws what link() throws;
+  /// Does not ask the cache; `options.emit` has no effect. Throws what link() throws;
   /// refused_error only if preflight found an error.
   std::vector<finding> check(std::span<fatbin const> inputs, link_options const& options);
 
   /// Links with nvJitLink or from the cache, not from another layer's shipped links, and also
   /// writes the result into `layer`, a cache folder to be shipped to `hosts`.
-  /// @throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
+  /// Throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
   ///   written.
   linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
                          link_options const& options, layer_hosts hosts = layer_hosts::all);

@@ -122,13 +122,13 @@ class live_module {
 
   /// Links `inputs`, the library first, loads the image, looks up every kernel that kernel() has
   /// given, calls options.verify, and publishes the version. If it throws, nothing has changed.
-  /// @throws as linker::link, device::load, and what options.verify throws.
+  /// Throws as linker::link, device::load, and what options.verify throws.
   /// @throws file_error the image lacks a kernel that kernel() has given.
   /// @throws usage_error that kernel has other parameters now, or options.link are for another mode
   ///   than lto in a tiered live module.
   swap_report swap(std::vector<input> const& inputs, swap_options const& options = {});
 
-  /// The same, of inputs by name or file. @throws also as input::find.
+  /// The same, of inputs by name or file. Throws also as input::find.
   swap_report swap_files(std::vector<std::string> const& inputs, swap_options const& options = {});
 
   /// A kernel by name, to be launched in the version that is published then. A later swap must have
@@ -142,7 +142,7 @@ class live_module {
   }
 
   /// The same, to be launched with pointers to its arguments.
-  /// @throws usage_error no version is published. @throws as loaded_module::find_kernel.
+  /// @throws usage_error no version is published. Throws as loaded_module::find_kernel.
   [[nodiscard]] untyped_live_kernel find_kernel(std::string const& name) const;
 
   /// The published version. @throws usage_error there is none.
@@ -150,7 +150,7 @@ class live_module {
 
   /// Waits until no second link of a tiered swap is in progress, and returns the report of the
   /// version that was published last. Not to be called by live_settings::on_best.
-  /// @throws usage_error no version is published. @throws what the second link of the last tiered
+  /// @throws usage_error no version is published. Throws what the second link of the last tiered
   ///   swap threw, unless a swap has succeeded since; the first link's version stays published.
   swap_report wait_for_best() const;
 

@@ -60,7 +60,7 @@ struct plan_swap_options {
 class live_bound_plan {
  public:
   /// Queues the launches of the published version on `stream`.
-  /// @throws as bound_plan::run; usage_error the call was moved from.
+  /// Throws as bound_plan::run; usage_error the call was moved from.
   void run(stream_view stream) const;
 
  private:
@@ -80,13 +80,13 @@ class live_plan {
 
   /// Links `inputs`, the library first, prepares its plan, binds every bound call that exists,
   /// calls options.verify, and publishes the version. If it throws, nothing has changed.
-  /// @throws as linker::link, prepare, and what options.verify throws.
+  /// Throws as linker::link, prepare, and what options.verify throws.
   /// @throws refused_error plan-mismatch: the plan has other arguments than the first version's.
   /// @throws usage_error, file_error a bound call cannot be bound, or options.link are for another
   ///   mode than lto in a tiered live plan.
   swap_report swap(std::vector<input> const& inputs, plan_swap_options const& options = {});
 
-  /// The same, of inputs by name or file. @throws also as input::find.
+  /// The same, of inputs by name or file. Throws also as input::find.
   swap_report swap_files(std::vector<std::string> const& inputs,
                          plan_swap_options const& options = {});
 
@@ -96,7 +96,7 @@ class live_plan {
   [[nodiscard]] std::uint64_t version() const;
 
   /// As prepared_plan::extents, of the published version: a later one may have others.
-  /// @throws as prepared_plan::extents; usage_error no version is published.
+  /// Throws as prepared_plan::extents; usage_error no version is published.
   [[nodiscard]] plan_extents extents(std::span<call_argument const> sizes) const;
   /// The same.
   [[nodiscard]] plan_extents extents(std::initializer_list<call_argument> sizes) const
@@ -105,7 +105,7 @@ class live_plan {
   }
 
   /// As prepared_plan::scratch_bytes, of the published version: a later one may need more.
-  /// @throws as prepared_plan::scratch_bytes; usage_error no version is published.
+  /// Throws as prepared_plan::scratch_bytes; usage_error no version is published.
   [[nodiscard]] std::size_t scratch_bytes(std::span<call_argument const> sizes) const;
   /// The same.
   [[nodiscard]] std::size_t scratch_bytes(std::initializer_list<call_argument> sizes) const
@@ -114,7 +114,7 @@ class live_plan {
   }
 
   /// As prepared_plan::run, of the published version.
-  /// @throws as prepared_plan::run; usage_error no version is published.
+  /// Throws as prepared_plan::run; usage_error no version is published.
   void run(stream_view stream, std::span<call_argument const> arguments,
            scratch_memory const& scratch = {}) const;
   /// The same.
@@ -126,7 +126,7 @@ class live_plan {
 
   /// As prepared_plan::bind. Values are copied; the arrays and the scratch memory live as long as
   /// the bound call, which later versions are bound to.
-  /// @throws as prepared_plan::bind; usage_error no version is published.
+  /// Throws as prepared_plan::bind; usage_error no version is published.
   [[nodiscard]] live_bound_plan bind(std::span<call_argument const> arguments,
                                      scratch_memory const& scratch = {}) const;
   /// The same.
@@ -137,7 +137,7 @@ class live_plan {
   }
 
   /// As live_module::wait_for_best.
-  /// @throws as live_module::wait_for_best.
+  /// Throws as live_module::wait_for_best.
   swap_report wait_for_best() const;
 
  private:

@@ -21,7 +21,7 @@ namespace FATLINK_API fatlink {
 /// Calls on a moved-from module throw usage_error.
 class loaded_module {
  public:
-  /// @throws as device::load.
+  /// Throws as device::load.
   loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image);
 
   /// The kernel with this name and type, for example

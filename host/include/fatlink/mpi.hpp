@@ -275,7 +275,7 @@ auto make_call(MPI_Comm communicator, Call const& call)
 }
 
 /// fatlink::link_once for the ranks of `communicator`.
-/// @throws as fatlink::link_once and channel.
+/// Throws as fatlink::link_once and channel.
 inline linked_image link_once(MPI_Comm communicator, linker& linker,
                               std::function<link_task()> const& read,
                               link_once_settings const& settings = {})
@@ -295,7 +295,7 @@ inline linked_image link_once(MPI_Comm communicator, linker& linker,
 }
 
 /// fatlink::prepare_once for the ranks of `communicator`.
-/// @throws as fatlink::prepare_once and channel.
+/// Throws as fatlink::prepare_once and channel.
 [[nodiscard]] inline prepared_plan prepare_once(MPI_Comm communicator,
                                                 std::function<device()> const& open, linker& linker,
                                                 plan_request const& request,

@@ -133,7 +133,7 @@ struct plan_request {
 
 /// Reads, checks and links the inputs, and loads the image.
 /// @throws file_error a file is not found or unusable, or the library has no plan.
-/// @throws refused_error findings, plan-mismatch among them. @throws as linker::link, device::load.
+/// @throws refused_error findings, plan-mismatch among them. Throws as linker::link, device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, linker& linker,
                                     plan_request const& request);
 
@@ -156,7 +156,7 @@ struct prepared_devices {
 /// record none, those of the sidecars that the inputs were read with.
 /// @throws refused_error plan-mismatch, element-mismatch. @throws usage_error an element whose type
 ///   no input states, or that two bind differently. @throws file_error (invalid-sidecar) a sidecar
-///   is malformed. @throws as device::load.
+///   is malformed. Throws as device::load.
 [[nodiscard]] prepared_plan prepare(device const& destination, launch_plan plan,
                                     std::vector<input> const& inputs, linked_image image);
 

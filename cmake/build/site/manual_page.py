@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The manual page as a page of the site: the macros of man(7) that it uses, as HTML. An unknown macro is an error."""
+"""The manual page as a page of the site: the macros of man(7) that it uses, as Markdown and HTML. An unknown macro is an error."""
 import html
 import re
 
@@ -39,7 +39,7 @@ def fonts(macro, text):
 
 
 class Page:
-    """Collects the page's sections: Doxygen's headings, and HTML between them."""
+    """Collects the page's sections: headings of Markdown, and HTML between them."""
 
     def __init__(self):
         self.parts, self.open, self.term, self.is_synopsis = [], [], False, False
@@ -56,8 +56,7 @@ class Page:
     def heading(self, level, title):
         self.close()
         title = " ".join(arguments(title))
-        name = re.sub(r"[^a-z]+", "-", title.lower()).strip("-")
-        self.parts.append(f"\n@endhtmlonly\n\n{level} {title} {{#manual--{name}}}\n\n@htmlonly[block]\n")
+        self.parts.append(f"\n```\n\n{level} {title}\n\n```{{raw}} html\n")
 
     def paragraph(self):
         self.close()
@@ -128,4 +127,5 @@ def manual_page(text):
         else:
             page.line(inline(line))
     page.close()
-    return "# fatlink(1) {#manual}\n\n[TOC]\n\n@htmlonly[block]\n" + "".join(page.parts).replace(JOIN + "\n", "") + "\n@endhtmlonly\n"
+    text = "# Manual page: fatlink(1)\n\n```{raw} html\n" + "".join(page.parts).replace(JOIN + "\n", "") + "\n```\n"
+    return re.sub(r"```\{raw\} html\n\s*```\n", "", text)  # between two headings

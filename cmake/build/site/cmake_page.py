@@ -2,9 +2,7 @@
 """The page of the CMake functions, from the documentation at the beginning of their files."""
 import re
 
-INTRODUCTION = """# CMake functions {#cmake-functions}
-
-[TOC]
+INTRODUCTION = """# CMake functions
 
 ``find_package(fatlink)`` defines them, and the targets ``fatlink::fatlink`` and ``fatlink::device``.
 """
@@ -21,7 +19,7 @@ def as_markdown(text):
     text = body.partition("\n")[2].strip("\n")  # without the line below the title
     text = re.sub(r"^(``.*``.*)\n((?:  .*\n?)+)", definition, text, flags=re.MULTILINE)
     text = re.sub(r"^((?:  .*(?:\n|\Z))+)", block, text, flags=re.MULTILINE)
-    return f"\n## {title} {{#cmake--{title.replace('_', '-')}}}\n\n{text}\n"
+    return f"\n## {title}\n\n{text}\n"
 
 
 def definition(match):
@@ -31,7 +29,7 @@ def definition(match):
 
 def block(match):
     lines = "\n".join(line[2:] for line in match[1].rstrip("\n").split("\n"))
-    return f"~~~{{.cmake}}\n{lines}\n~~~\n"
+    return f"```cmake\n{lines}\n```\n"
 
 
 def cmake_page(files):
