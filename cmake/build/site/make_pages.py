@@ -13,7 +13,7 @@ import sys
 from xml.etree import ElementTree
 
 from cmake_page import cmake_page
-from document_page import document_page, header_page
+from document_page import document_page, header_page, target_of
 from manual_page import manual_page
 
 API_INDEX = """# C and C++ headers
@@ -79,14 +79,24 @@ def prepare_xml(folder):
         tree.write(path)
 
 
+def index_page(text):
+    """The first page: docs/README.md, whose lists of links are also the navigation, a section each."""
+    parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
+    page = document_page(text)
+    for title, section in zip(parts[1::2], parts[2::2]):
+        entries = [re.sub(r"\.\w+$", "", target_of(link)) for link in re.findall(r"\]\(([^)]*)\)", section)]
+        page += f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n" + "\n".join(entries) + "\n```\n"
+    return page
+
+
 def main(source, manual, generated, output):
     prepare_xml(output / "xml")
     pages = output / "pages"
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(source / "docs", pages, ignore=shutil.ignore_patterns("*.md"))
     documents = {path.name: path for folder in (source / "docs", generated) for path in sorted(folder.glob("*.md"))}
-    texts = {name: document_page(path.read_text()) for name, path in documents.items()}
-    texts["index.md"] = (source / "cmake/build/site/index.md").read_text()
+    index = index_page(documents.pop("README.md").read_text())
+    texts = {"index.md": index} | {name: document_page(path.read_text()) for name, path in documents.items()}
     texts["cmake_functions.md"] = cmake_page((source / "cmake").glob("FatlinkAdd*.cmake"))
     texts["manual.md"] = manual_page(manual.read_text())
     texts.update(api_pages(source / "host/include/fatlink"))
