@@ -57,7 +57,7 @@ class Names(OperatorCase):
     def test_without_an_identity_need_init(self):
         records = numpy.zeros(4, [("value", "f4"), ("index", "i4")])
         self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
-                          code="no-identity", hint="init=")
+                          code="no-identity", hint=("a value of {value: float32, index: int32}", "init=x[0]"))
 
     def assert_computes_complex_numbers(self, dtype):
         x = numpy.array([1 + 2j, 3 - 1j, 0.5j, -2], dtype)
@@ -216,9 +216,20 @@ class Dtypes(OperatorCase):
                           dtype="int32", says="dtype is int32, but the CUDA source makes float32")
 
     def test_that_are_no_types_of_numbers(self):
-        for dtype in ("float", 3, numpy.dtype("S4")):
-            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
-                              hint="float32")
+        for dtype in ("number", 3, numpy.dtype("S4"), ">f4", object, ["x"]):
+            for call in (lambda: fatlink.map(self.numbers, op="square", dtype=dtype), lambda: fatlink.reduce(self.numbers, dtype=dtype),
+                         lambda: fatlink.scan(self.numbers, dtype=dtype), lambda: fatlink.operators("reduce", dtype)):
+                self.assert_error(fatlink.UsageTypeError, call, says=("dtype is", "not a type of numbers"), hint="float32")
+
+    def test_are_what_numpy_takes(self):
+        from fatlink._elements import element_type
+        for dtype in (float, int, "f8", "<i4", "double", numpy.float64, numpy.dtype("i2"), "u8", "?", bool, complex, "half"):
+            self.assertEqual(element_type(dtype).name, numpy.dtype(dtype).name)
+        self.assertEqual(fatlink.reduce(self.numbers, dtype=float).dtype, numpy.float64)
+        self.assertEqual(fatlink.scan(self.numbers, dtype="f8").dtype, numpy.float64)
+        self.assert_equal_arrays(fatlink.map(self.numbers, op="square", dtype="f4"), self.numbers ** 2)
+        self.assertIn("argmax", fatlink.operators("reduce", [("value", "f4"), ("index", "i4")]))
+        self.assertEqual(fatlink.operators("sort", bool), fatlink.operators("sort", "?"))
 
 
 class Files(OperatorCase):
@@ -293,6 +304,24 @@ class Sources(OperatorCase):
     def test_of_another_type(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, SUM.replace("float", "int"), init=0,
                           says="the CUDA source takes int32")
+
+    def test_whose_warnings_reach_the_caller_once(self):
+        source = "FATLINK_MAP1(float, float, x) { if (x > 4711) return x; }"
+        with self.assertWarnsRegex(fatlink.CompilerWarning, 'operator.cu:1: warning .*missing return statement') as caught:
+            fatlink.map(self.numbers, op=source)
+        self.assertEqual(caught.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fatlink.map(self.numbers, op=source, mode="ptx")
+            fatlink.map(self.numbers.astype(numpy.uint16), op="abs")  # of a text that fatlink writes
+        path = self.folder / "warned.cu"
+        path.write_text("#include <cuda_fp16.h>\nstruct pair { float v; int i; };\nFATLINK_KEEP(pair, p) { int unused; return p.v > 0; }")
+        records = numpy.zeros(3, [("v", "f4"), ("i", "i4")])
+        with self.assertWarnsRegex(fatlink.CompilerWarning, "warned.cu:3: warning .*unused"):
+            fatlink.select(records, path)
+        with self.assertWarnsRegex(fatlink.CompilerWarning, "half.cu:1: warning .*missing return"):
+            code = fatlink.compile(source, contract="map1", name="half.cu")
+        self.assertIn("missing return", code.warnings)
 
     def test_that_do_not_compile(self):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("a +", "c +"), init=0,

@@ -17,10 +17,11 @@ import sys
 from ._arguments import shown
 from ._arrays import View, exchanges, require_one_place
 from ._devices import HOST, as_device
-from ._elements import SIZES, element_type, is_compatible, not_a_type, number_type, size_of_library, warn_of_names
+from ._elements import SIZES, element_type, is_compatible, number_type, size_of_library, warn_of_names
 from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
-from ._linking import after_configure, compile, mode_number
+from ._linking import after_configure, mode_number
+from ._linking import compile_operator as compile
 from ._operators import (candidates, conversion_source, is_file, is_source, is_sum, key_of, not_an_operator, what_exists,
                          wrong_size)
 from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
@@ -131,7 +132,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
     x           an array of any shape
     op          two elements to one: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA source,
                 an Input or a Python function
-    dtype       the name of the type ("int64") that elements are converted to before they are combined, and of the result. None:
+    dtype       the type ("int64", numpy.int64, int) that elements are converted to before they are combined, and of the result. None:
                 with "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64
                 or uint64; PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
@@ -188,14 +189,37 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     return source.kind.result(result.array) if out is None else out
 
 
+def _require_offsets(offsets, count):
+    """Raises where the View of offsets has another type or shape, and, in the host's memory, where its numbers are wrong."""
+    if offsets.element.name not in ("int64", "uint64"):
+        raise UsageTypeError(f"offsets is an array of {offsets.element}", input="offsets", hint="convert it to int64 or uint64")
+    if len(offsets.shape) != 1 or offsets.count < 1:
+        raise UsageError(f"offsets has the shape {tuple(offsets.shape)}", input="offsets",
+                         hint="pass one dimension, with one element more than there are segments")
+    if offsets.place != HOST:
+        return
+    numbers = (_OFFSETS[offsets.element.name] * offsets.count).from_address(offsets.address)
+    previous = 0
+    for index, number in enumerate(numbers):
+        if not previous <= number <= count:
+            problem = "which is negative" if number < 0 else f"which is less than offsets[{index - 1}], {previous}" if (
+                number < previous) else f"beyond the end of x, which has {count} elements"
+            raise UsageError(f"offsets[{index}] is {number}, {problem}", input="offsets",
+                             hint="pass offsets that do not decrease, from 0 to len(x): segment i is x[offsets[i]:offsets[i + 1]]")
+        previous = number
+
+
+_OFFSETS = {"int64": ctypes.c_int64, "uint64": ctypes.c_uint64}
+
+
 def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None,
                      out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> A:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]].
 
     x           an array of one dimension
-    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x); they are not checked, and wrong
-                ones read outside of the array
+    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x). On a GPU the numbers are not
+                checked, because the call would wait for them: wrong ones read outside of the array
     op          as of reduce
     dtype       as of reduce; elements of another type are converted in a pass before
     init        as of reduce, for each segment
@@ -210,9 +234,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
         raise _unknown_arguments("segmented_reduce", others)
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
-    if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
-        raise UsageError(f"offsets is an array of {offsets_view.element} with the shape {tuple(offsets_view.shape)}",
-                         input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
+    _require_offsets(offsets_view, source.count)
     if (element := _accumulator(source, op, dtype, out)) is not None:
         source = _converted(source, element, stream, device, mode)
     call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
@@ -297,7 +319,7 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     x, y, z     arrays of one shape
     op          of as many elements as there are arrays: "square", "subtract", "multiply_add", another name, a file, CUDA
                 source, an Input or a Python function
-    dtype       for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
+    dtype       for a Python function: the type of the results ("float32"); None: that of the arrays, unless the function
                 returns another kind of number
     state       an array of what the operator gets besides the elements; None: a null pointer
     out         an array for the result; None: a new one of the kind of `x`
@@ -591,7 +613,8 @@ class BoundAlgorithm:
             return self.prepared.value("init", value, element and element.dtype)
         if self.identity is None:
             raise UsageError(f"the identity of {self.operator.name} is not known", input="init", code="no-identity",
-                             hint="pass init=, with which the result begins, and which it is of no elements")
+                             hint=f"pass init=, a value of {self.prepared.by_name['init'].type_name} with which the result begins: "
+                                  "the operator's identity, or init=x[0] where the operator picks one of two elements, as argmax does")
         return self.identity
 
 
@@ -599,6 +622,8 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of an array
     for results that may be of another struct than the sources."""
     first = sources[0]
+    if dtype is not None:
+        dtype = element_type(dtype)
     key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
@@ -607,23 +632,22 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     try:
         entry = _bound.get(key)
     except TypeError:
-        raise _unhashable(op, mode, device, dtype) from None
+        raise _unhashable(op, base, mode, device) from None
     if entry is not None and (len(sources) == 1 or _are_together(sources)):
         entry.is_used = True
         return entry
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element)
 
 
-def _unhashable(op, mode, device, dtype):
+def _unhashable(op, base, mode, device):
     """The error of the argument that is neither a name nor an object."""
     try:
         hash(op)
     except TypeError:
-        return not_an_operator(op)
+        return not_an_operator(op, base)
     mode_number(mode)
-    if device is not None:
-        as_device(device)
-    return not_a_type(dtype)
+    as_device(device)
+    return not_an_operator(op, base)
 
 
 def _are_together(sources):
@@ -642,8 +666,7 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
             if entry is None:
-                result = None if dtype is None else element_type(dtype)
-                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
+                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out)
                 _keep(key, entry)
     finally:
         _gates.pop(key, None)

@@ -9,12 +9,13 @@ position. Operators in fatbins without a .json have no fields to compare."""
 import operator
 import os
 
-from ._arguments import path_of, shown
+from ._arguments import attribute, path_of, shown
 from ._elements import NUMBERS, element_type, is_same_record, record_of_fields, warn_of_names
 from ._errors import CompileError, FileError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
-from ._linking import compile
+from ._linking import compile_operator as compile
+from ._linking import warn_of_compile
 from ._python_operators import compile_function, function_of, key_of_function, result_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
@@ -136,16 +137,25 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
         path = path_of(op, "op")
         return [Operator(path, lambda: [_from_file(path, contract, records)], result=result)]
     if not isinstance(op, str):
-        raise not_an_operator(op)
+        raise not_an_operator(op, base)
     if is_source(op):
         return [Operator("the CUDA source", lambda: [_from_source(op, contract, "operator.cu", records, "the CUDA source")],
                          result=result)]
     return _by_name(op, base, contract, element, result)
 
 
-def not_an_operator(op):
-    return UsageTypeError(f"op is {shown(op)}", input="op",
-                          hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
+def not_an_operator(op, base):
+    """The error of an operator of no kind; of an array it says what its callers look for."""
+    hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
+    dtype = attribute(op, "dtype")
+    if dtype is None:
+        return UsageTypeError(f"op is {shown(op)}", input="op", hint=hint)
+    if base in ("keep", "keep_store"):
+        hint = ("index with a mask in the arrays' own framework: x[mask]; or pass the condition on an element as op: a name "
+                "(\"nonzero\"), CUDA source (\"FATLINK_KEEP(float, x) { return x > 3; }\") or a Python function (lambda x: x > 3)")
+    elif not base.startswith("map"):
+        hint += "; fatlink.map applies an operator to several arrays"
+    return UsageTypeError(f"op is an array of {shown(dtype)}, not an operator", input="op", hint=hint)
 
 
 def _from_file(path, contract, records):
@@ -161,7 +171,9 @@ def _from_file(path, contract, records):
 
 
 def _from_source(source, contract, name, records, operator, **options):
-    return _compile_compared(lambda text: compile(text, contract=contract, name=name, **options), source, records, operator)
+    result = _compile_compared(lambda text: compile(text, contract=contract, name=name, **options), source, records, operator)
+    warn_of_compile(result)
+    return result
 
 
 def _by_name(name, base, contract, element, result):
