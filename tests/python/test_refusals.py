@@ -247,7 +247,7 @@ class Calls(NumpyCase):
 
     def test_of_an_operator_for_structs(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "argmax",
-                          says="takes elements {value: float32, index: int32}", hint="('index', 'int32')")
+                          says="takes {value: float32, index: int32}", hint="('index', 'int32')")
 
     def test_of_the_operators_of_no_algorithm(self):
         self.assert_error(fatlink.UsageError, fatlink.operators, "sorted", "float32", says="'sorted'", hint="reduce, ")

@@ -21,7 +21,7 @@ from ._inputs import Input, find_file
 from ._install import installed
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
-from ._operators import operators
+from ._operator_names import OperatorName, operators
 from ._plans import Plan, PlanArgument, load
 
 
@@ -71,7 +71,7 @@ def __getattr__(name):
 
 __all__ = [
     "CompileError", "CompilerWarning", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
-    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
+    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "operators", "partition", "reduce", "scan",
     "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "version",

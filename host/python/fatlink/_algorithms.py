@@ -18,12 +18,11 @@ from ._arguments import shown
 from ._arrays import View, exchanges, require_one_place
 from ._devices import HOST, as_device
 from ._elements import SIZES, element_type, is_compatible, number_type, size_of_library, warn_of_names
-from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
+from ._errors import CompileError, RefusedError, UnavailableError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, mode_number
-from ._linking import compile_operator as compile
-from ._operators import (candidates, conversion_source, is_file, is_source, is_sum, key_of, not_an_operator, what_exists,
-                         wrong_size)
+from ._operator_names import explained, label_of, wrong_type
+from ._operators import Conversion, candidates, is_source, is_sum, key_of, name_of, not_an_operator
 from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
@@ -98,12 +97,34 @@ def _accumulator(source, op, dtype, out):
     return None if element is source.element else element
 
 
-def _converted(source, element, stream, device, mode):
-    """The numbers of an array as another type: a View of a new array."""
-    call = find_algorithm("map1", "map1", conversion_source("map1", source.element, element), (source,), device, mode, element)
+def _for_operator(label, make):
+    """What `make` returns; where a compiler is missing, the error says for which operator."""
+    try:
+        return make()
+    except UnavailableError as cause:
+        cause.message = f"{label}: {cause.message}"
+        raise
+
+
+def _converted(source, element, op, stream, device, mode):
+    """The numbers of an array as another type, to which `op` is applied: a View of a new array."""
+    call = _for_operator(label_of(op), lambda: find_algorithm(
+        "map1", "map1", Conversion(source.element, element), (source,), device, mode, element))
     result = source.kind.make(source, source.shape, element, stream)
     run(call.prepared, _MAPS[1][1], (result, source, ABSENT), stream)
     return result
+
+
+def _find_and_convert(algorithm, source, element, op, stream, device, mode):
+    """The numbers of an array as another type, and the BoundAlgorithm for them, which is found first."""
+    Conversion(source.element, element)  # raises where there is none
+    stand_in = View(source.array, source.kind, source.address, source.count, source.shape, element, source.place)
+    try:
+        call = find_algorithm(algorithm, "combine", op, (stand_in,), device, mode)
+    except UsageError as cause:
+        cause.message = cause.message.replace(f"x is an array of {element}", f"x is converted to {element}, the dtype of the call")
+        raise
+    return _converted(source, element, op, stream, device, mode), call
 
 
 # What users of other libraries write: the argument, and what to write instead.
@@ -152,8 +173,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
     element = _accumulator(source, op, dtype, out)
     call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
     if call is CONVERT_FIRST:
-        source = _converted(source, element, stream, device, mode)
-        call = find_algorithm("reduce", "combine", op, (source,), device, mode)
+        source, call = _find_and_convert("reduce", source, element, op, stream, device, mode)
     result = _single_output(call, out, source, stream)
     names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
     run(call.prepared, names, entries, stream)
@@ -235,9 +255,10 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
     _require_offsets(offsets_view, source.count)
-    if (element := _accumulator(source, op, dtype, out)) is not None:
-        source = _converted(source, element, stream, device, mode)
-    call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    if (element := _accumulator(source, op, dtype, out)) is None:
+        call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    else:
+        source, call = _find_and_convert("segmented_reduce", source, element, op, stream, device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
     run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
@@ -248,9 +269,10 @@ def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
     source = view_of(x, "x")
     _require_one_dimension(source, name)
     element = _accumulator(source, op, dtype, out)
-    if element is not None:
-        source = _converted(source, element, stream, device, mode)
-    call = find_algorithm(name, "combine", op, (source,), device, mode)
+    if element is None:
+        call = find_algorithm(name, "combine", op, (source,), device, mode)
+    else:
+        source, call = _find_and_convert(name, source, element, op, stream, device, mode)
     is_in_place = element is not None and out is None
     result = source if is_in_place else _output(call, "out", out, source.shape, source, stream)
     names = ("in", "out", "init")[:2 + len(init)]
@@ -624,7 +646,7 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     first = sources[0]
     if dtype is not None:
         dtype = element_type(dtype)
-    key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
+    key = (algorithm, op if isinstance(op, str) and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     if out is not None:
@@ -666,7 +688,13 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
             if entry is None:
-                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out)
+                try:
+                    entry = _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out)
+                except (RefusedError, CompileError, UsageError) as cause:
+                    elements = [dtype] if base == "combine" and dtype is not None else [source.element for source in sources]
+                    if (error := explained(cause, op, algorithm, base, elements)) is cause:
+                        raise
+                    raise error from cause
                 _keep(key, entry)
     finally:
         _gates.pop(key, None)
@@ -712,7 +740,7 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         return _try_converted(algorithm, op, sources, device, mode, result)
     if base.startswith("map"):
         operators = candidates(op, base, elements, mode, result, out=out)
-        return _try_candidates(operators, algorithm, base, names, sources, device, mode)
+        return _try_candidates(operators, algorithm, base, op, names, sources, device, mode)
     sizes = [size_of_library(elements[0], algorithm)]
     if base == "load_combine":
         sizes += [size for size in SIZES if size not in sizes]
@@ -721,31 +749,31 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         size = sizes.pop(0)
         try:
             operators = candidates(op, base, elements, mode, result, size, out)
-            return _try_candidates(operators, f"{algorithm}_{size}", base, names, sources, device, mode)
+            return _try_candidates(operators, f"{algorithm}_{size}", base, op, names, sources, device, mode)
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
-    raise op.__class__ is str and not is_source(op) and not is_file(op) and wrong_size(op, base, elements[0]) or failure
+    raise failure
 
 
 def _try_converted(algorithm, op, sources, device, mode, result):
     """The library whose `load` converts each element to the type `result`, in which the operator combines them; CONVERT_FIRST
     where the operator is compiled already, for libraries without a `load`."""
     contract = f"load_combine_{result.bytes}"
-    text = conversion_source("load_combine", sources[0].element, result)
+    conversion = Conversion(sources[0].element, result)
     operators = candidates(op, "combine", [result], mode, result, contract=contract)
     for operator in operators:
-        operator.make = _with_conversion(operator.make, text, contract)
+        operator.make = _with_conversion(label_of(op), operator.make, conversion, contract)
     try:
-        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", ("in",), sources, device, mode)
+        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", op, ("in",), sources, device, mode)
     except RefusedError as cause:
         if cause.code != "contract-mismatch":
             raise
         return CONVERT_FIRST
 
 
-def _with_conversion(make, source, contract):
-    return lambda: [compile(source, contract=contract, name="convert.cu"), *make()]
+def _with_conversion(label, make, conversion, contract):
+    return lambda: [_for_operator(label, lambda: conversion.compile("load_combine", contract)), *make()]
 
 
 def _remaining_sizes(sizes, cause, base):
@@ -757,7 +785,7 @@ def _remaining_sizes(sizes, cause, base):
     return [int(digits)] if digits and int(digits) in sizes else []
 
 
-def _try_candidates(operators, library, base, names, sources, device, mode):
+def _try_candidates(operators, library, base, op, names, sources, device, mode):
     failure = None
     for operator in operators:
         try:
@@ -767,15 +795,11 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
             if operator.is_guess:  # an installed name that is of another contract
                 continue
             raise
-        mismatch = next((index for index, (name, source) in enumerate(zip(names, sources))
-                         if not is_compatible(source.element, prepared.by_name[name])), None)
-        if mismatch is None:
+        failure = wrong_type(operator.name if name_of(op) else op, [prepared.by_name[name] for name in names], base,
+                             [source.element for source in sources])
+        if failure is None:
             _warn_of_names(operator, prepared, names, sources)
             return BoundAlgorithm(prepared, operator)
-        failure = UsageTypeError(
-            f"operator {operator.name} takes {prepared.by_name[names[mismatch]].type_name}, but {'xyz'[mismatch]} is an array "
-            f"of {sources[mismatch].element}", input=operator.name, code="wrong-operator",
-            hint=what_exists(base, sources[0].element))
         if not operator.is_guess:
             break
     raise failure
@@ -915,7 +939,7 @@ def _find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
         pass
     except TypeError:  # an operator or mode that is no text
         return None
-    return Repeated(key, exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
+    return Repeated(key, exchanges[array_class][dimensions]) if isinstance(op, str) and key[4] != HOST else None
 
 
 _USAGE = 1  # a fatlink_error_kind

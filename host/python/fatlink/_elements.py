@@ -90,13 +90,6 @@ def not_a_type(dtype):
                           hint='pass the name of a type, "float32", or what numpy.dtype() takes for one: numpy.float32, float, "f4"')
 
 
-def record_of_fields(text):
-    """The fields of "{value: float32, index: int32}" as numpy.dtype takes them; None of other texts."""
-    if not text or not text.startswith("{"):
-        return None
-    return [tuple(field.split(": ")) for field in text[1:-1].split(", ")]
-
-
 def layout(types):
     """The offsets of numbers of these types in a struct of C++, and its size."""
     offsets, end, alignment = [], 0, 1
