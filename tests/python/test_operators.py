@@ -481,6 +481,8 @@ class Sources(OperatorCase):
         for operator, name in ((path.read_text(), "the CUDA source"), (path, str(path)), (str(path), str(path))):
             self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, operator, init=0, code="wrong-operator",
                               says=f"{name} takes float64, but x is an array of float32", hint="write it for float, or convert x to float64")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, Structs.SOURCE, init=0,
+                          says="the CUDA source takes structs of 8 bytes, but x is an array of float32", hint="or pass structs of 8 bytes")
         fatbin = BUILD / "share" / "fatlink" / "add_double.fatbin"
         for operator in (fatbin, fatlink.Input.read(fatbin)):
             self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, operator, init=0,

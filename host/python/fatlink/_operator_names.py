@@ -3,8 +3,6 @@
 
 Which elements an operator takes is known by one way only, that of a call: it is prepared with the library of its contract, on the
 reference device and in PTX, which links nothing, and the plan states the types. So operators() lists what calls accept."""
-import re
-
 from ._arguments import attribute, shown
 from ._devices import opened
 from ._elements import SIZES, element_type, is_compatible, split_record
@@ -159,8 +157,8 @@ def _hint(base, element, name=""):
 
 def _type_name(argument):
     """The type of an argument's elements for a message."""
-    is_of_bytes = re.fullmatch(r"bytes(\d+)", argument.type_name)
-    return f"structs of {is_of_bytes[1]} bytes" if is_of_bytes else argument.type_name
+    size = argument.type_name.removeprefix("bytes")
+    return f"structs of {size} bytes" if size.isdigit() else argument.type_name
 
 
 def label_of(op):
@@ -180,7 +178,8 @@ def wrong_type(op, taken, base, elements):
     array, element, argument = "xyz"[wrong], elements[wrong], taken[wrong]
     fields = split_record(argument.type_name)
     hint = _hint(base, elements[0]) if is_name(op) else (
-        f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or convert {array} to {_type_name(argument)}")
+        f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or "
+        + (f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
     if fields:
         hint = f"make an array of them: numpy.empty(len({array}), {fields!r}), and set its fields; {hint}"
     return UsageTypeError(f"{label_of(op)} takes {_type_name(argument)}, but {array} is an array of {element}",
@@ -244,6 +243,7 @@ _DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep":
 
 def _explain_code(failure, op, algorithm, base, elements):
     """Of CUDA source, a file or an Input."""
+    import re
     if isinstance(failure, RefusedError):
         file = op if isinstance(op, Input) else Input.find(op)
         taken = next(filter(None, (_types_taken([file], base, size) for size in SIZES)), None)
