@@ -60,11 +60,10 @@ def text_of(call):
     return f"{algorithm} {name or 'convert'} {elements[0]}" + (f" {result}" if result else "")
 
 
-class Found(Exception):
+class Found:
     """What a call would link: the library, and its transforms: names of fatbins, or sources."""
 
     def __init__(self, library, transforms):
-        super().__init__(library)
         self.library = library
         self.transforms = transforms
 
@@ -75,7 +74,8 @@ class Source:
 
 
 class Recorder:
-    """Takes the package's place where it compiles and prepares. Sources are compiled, so that the check is that of a call."""
+    """Takes the package's place where it compiles and prepares. Sources are compiled, and libraries prepared for the reference
+    device in PTX, which links nothing, so that operators of other types are refused as in a call."""
 
     def __init__(self, package):
         sys.path.insert(0, str(package.parent))
@@ -83,7 +83,9 @@ class Recorder:
         from fatlink import _algorithms, _elements, _operators
         self.fatlink, self.algorithms, self.operators, self.number_type = fatlink, _algorithms, _operators, _elements.number_type
         self.sources = []  # (Input, Source)
-        _operators.compile = _algorithms.compile = self.compile
+        self.found = None  # the last one that was prepared
+        self.prepared, self.device = _algorithms.Prepared, fatlink.open_device("cpu")
+        _operators.compile = self.compile
         _algorithms.Prepared = self.prepare
 
     def compile(self, text, *, contract, name):
@@ -92,10 +94,8 @@ class Recorder:
         return result
 
     def prepare(self, device, library, transforms, mode):
-        errors = [finding for finding in self.fatlink.check([library, *transforms], target="sm_90") if finding.is_error]
-        if errors:
-            raise self.fatlink.RefusedError(errors[0].message, code=errors[0].id, findings=tuple(errors))
-        raise Found(library, [self.source_of(transform) or transform.name for transform in transforms])
+        self.found = Found(library, [self.source_of(transform) or transform.name for transform in transforms])
+        return self.prepared(self.device, library, transforms, "ptx")
 
     def source_of(self, transform):
         return next((source for result, source in self.sources if result is transform), None)
@@ -106,14 +106,11 @@ class Recorder:
         types_of = [self.number_type(name) for name in elements]
         result = result and self.number_type(result)
         if op is None:
-            op = self.operators.conversion_source(base, types_of[0], result)
+            op = self.operators.Conversion(types_of[0], result)
         names = ("in",) if len(elements) == 1 else tuple(f"in{index + 1}" for index in range(len(elements)))
         sources = [types.SimpleNamespace(element=element) for element in types_of]
-        try:
-            self.algorithms._try_sizes(algorithm, base, op, names, sources, None, "lto", result, None)
-        except Found as found:
-            return found
-        raise AssertionError(f"{text_of(call)}: nothing was prepared")
+        self.algorithms._try_sizes(algorithm, base, op, names, sources, self.device, "lto", result, None)
+        return self.found
 
 
 def warm(program, layer, folder, found):

@@ -111,7 +111,9 @@ class Accumulators(AlgorithmCase):
         self.assert_same(fatlink.reduce(numbers, "add_float", dtype="float32"), numpy.float32(4950))
 
     def test_of_an_operator_of_another_type_are_refused(self):
-        self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "add_int32", dtype="int8", code="contract-mismatch")
+        for function in (fatlink.reduce, fatlink.scan):
+            self.assert_error(fatlink.UsageTypeError, function, self.numbers, "add_int32", dtype="int8", code="wrong-operator",
+                              says="operator add_int32 takes int32, but x is converted to int8, the dtype of the call")
         self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, "sum_squares", dtype="float64",
                           says="dtype is float64, but sum_squares makes float32")
         self.assert_error(fatlink.UsageTypeError, fatlink.scan, self.numbers, dtype="text", says="dtype is 'text'")

@@ -4,6 +4,7 @@ import enum
 import importlib.util
 import math
 import operator
+import pickle
 import struct
 import sys
 import types
@@ -38,16 +39,57 @@ class Names(OperatorCase):
     def test_of_an_operator_of_another_type(self):
         error = self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_int32",
                                   says="operator add_int32 takes int32, but x is an array of float32", code="wrong-operator",
-                                  hint="operators of combine_4 for float32: add, multiply, max, min, abs_max, add_float, max_float")
+                                  hint="names for float32: add, multiply, max, min, abs_max, add_float, max_float;")
         self.assertNotIn("add_int32", error.hint)
 
     def test_of_an_operator_of_another_size(self):
-        self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "add_double", says="combine_8",
-                          code="contract-mismatch")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "add_double", code="wrong-operator",
+                          says="operator add_double takes float64, but x is an array of float32", hint="names for float32: add, ")
+        for function, operator, takes in ((fatlink.reduce, "add_float", "float32"), (fatlink.sort, "less_uint8", "uint8"),
+                                          (fatlink.transform_reduce, "sum_squares", "float32"),
+                                          (fatlink.transform_select, "floats_above", "float64"), (fatlink.histogram, "byte_bins", "uint8")):
+            self.assert_error(fatlink.UsageTypeError, function, numpy.arange(9), operator, code="wrong-operator",
+                              says=f"operator {operator} takes {takes}, but x is an array of int64", hint="int64")
 
     def test_of_an_operator_of_another_algorithm(self):
-        error = self.assert_error(fatlink.RefusedError, fatlink.reduce, self.numbers, "less_float", says="less_4")
-        self.assertEqual(error.findings[0].id, "contract-mismatch")
+        for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort and sort_pairs, not for reduce"),
+                                         (fatlink.sort, "add", "add is for reduce, segmented_reduce, scan, exclusive_scan and map, not for sort"),
+                                         (fatlink.select, "gelu", "gelu is for libraries with the contract apply_transform, not for select")):
+            self.assert_error(fatlink.UsageError, function, self.numbers, operator, says=f"operator {says}", code="wrong-operator",
+                              hint="names for float32: ")
+
+    def test_of_an_operator_of_another_number_of_arrays(self):
+        for operator in ("add", "add_floats", numpy.add, max):
+            self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, op=operator, says="takes two arrays; map was given one array",
+                              code="wrong-operator", hint=("fatlink.map(x, y, op=…)", "names for float32: abs, "))
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers, op="square",
+                          says="operator square takes one array; map was given two arrays", hint="fatlink.map(x, op=…)")
+        self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, op="FATLINK_MAP2(float, float, a, float, b) { return a + b; }",
+                          says="which defines FATLINK_MAP2, takes two arrays; map was given one array", hint="FATLINK_MAP1(type, type, x)")
+
+    def test_of_arrays_of_several_types(self):
+        for name in ("add", "multiply"):
+            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, numpy.arange(300), op=name, code="wrong-operator",
+                              says=f"operator {name} takes arrays of one type; x is an array of float32, y of int64", hint="astype")
+
+    def test_of_a_family_that_has_the_name_of_an_installed_operator_of_another_type(self):
+        x = numpy.arange(4.0)
+        self.assert_equal_arrays(fatlink.map(x, x, x, op="multiply_add"), x * x + x)
+
+    def test_that_are_misspelt(self):
+        for function, name, meant in ((fatlink.reduce, "sum", "add"), (fatlink.reduce, "mul", "multiply"), (fatlink.scan, "Add", "add"),
+                                      (fatlink.sort, "desc", "greater"), (fatlink.sort, "ascending", "less"), (fatlink.reduce, "maximum", "max"),
+                                      (fatlink.select, "postive", "positive"), (fatlink.reduce, numpy.sum, "add"),
+                                      (fatlink.reduce, numpy.max, "max"), (fatlink.reduce, sum, "add"), (fatlink.reduce, numpy.prod, "multiply")):
+            self.assert_error(fatlink.UsageError, function, self.numbers, name, says="unknown operator", code="no-operator",
+                              hint=(f"did you mean '{meant}'? names for float32: ", "CUDA source"))
+        error = self.assert_error(fatlink.UsageError, fatlink.map, self.numbers, self.numbers, op=numpy.logaddexp,
+                                  says="unknown operator 'logaddexp'", hint="a Python function")
+        self.assertNotIn("did you mean", error.hint)
+        for function in (numpy.add, operator.add, "add"):
+            self.assertEqual(fatlink.reduce(self.numbers, function), self.numbers.sum())
+        for function in (numpy.maximum, max, "max"):
+            self.assertEqual(fatlink.reduce(self.numbers, function), 8)
 
     def test_that_is_unknown(self):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "ad", says="unknown operator 'ad' for float32 (contract combine_4)",
@@ -57,7 +99,7 @@ class Names(OperatorCase):
     def test_without_an_identity_need_init(self):
         records = numpy.zeros(4, [("value", "f4"), ("index", "i4")])
         self.assert_error(fatlink.UsageError, fatlink.reduce, records, "argmax", says="the identity of argmax",
-                          code="no-identity", hint="init=")
+                          code="no-identity", hint=("a value of {value: float32, index: int32}", "init=x[0]"))
 
     def assert_computes_complex_numbers(self, dtype):
         x = numpy.array([1 + 2j, 3 - 1j, 0.5j, -2], dtype)
@@ -91,6 +133,110 @@ class Names(OperatorCase):
         self.assertEqual(fatlink.reduce(x), 2)
         self.assert_error(fatlink.UsageError, fatlink.reduce, x, "add", dtype="bool", says="unknown operator 'add' for bool",
                           hint="max, min")
+
+
+def call(algorithm, name, arrays, count):
+    """Calls an algorithm with a listed operator. A state has any bytes."""
+    function = getattr(fatlink, algorithm)
+    x = [arrays] * count
+    options = {"init": bytes(arrays.itemsize)} if algorithm in ("reduce", "segmented_reduce", "exclusive_scan") and not (
+        arrays.dtype.kind in "iubfc" and name in ("add", "multiply", "max", "min", "abs_max")) else {}
+    state = numpy.zeros(64, numpy.uint8)
+    if algorithm == "transform_select":
+        options = {"keep_state": state, "store_state": state}
+    elif algorithm in ("select", "partition", "map", "histogram", "transform_reduce"):
+        options = {"state": state}
+    if algorithm == "map":
+        return function(*x, op=name, **options)
+    between = {"segmented_reduce": [numpy.array([0, 2, 4])], "sort_pairs": [numpy.arange(4)]}.get(algorithm, [])
+    return function(*x, *between, name, **options)
+
+
+class Listed(OperatorCase):
+    """fatlink.operators() lists what calls accept."""
+
+    TYPES = ("float32", "bool", [("value", "f4"), ("index", "i4")])
+    OTHER_TYPES = ("float16", "float64", "int16", "uint8", "uint32", "complex64", [(name, "u8") for name in ("key", "first", "second", "third")], [("x", "f4"), ("y", "f4")])
+
+    def assert_calls_take_what_is_listed(self, types, algorithms):
+        for dtype in types:
+            array = numpy.ones(4, dtype)
+            for algorithm in algorithms:
+                for count in (1, 2, 3) if algorithm == "map" else (1,):
+                    for name in fatlink.operators(algorithm, array.dtype, count):
+                        with self.subTest(algorithm=algorithm, dtype=dtype, name=name, arrays=count), warnings.catch_warnings():
+                            warnings.simplefilter("ignore")  # of names of fields
+                            call(algorithm, name, array, count)
+
+    def test_are_taken(self):
+        self.assert_calls_take_what_is_listed(self.TYPES, ("reduce", "transform_reduce", "select", "transform_select", "sort", "histogram", "map"))
+
+    @long_test  # the test above has a function of each contract
+    def test_are_taken_by_all_functions(self):
+        others = ("segmented_reduce", "scan", "exclusive_scan", "partition", "sort_pairs")
+        self.assert_calls_take_what_is_listed(self.TYPES, others)
+        self.assert_calls_take_what_is_listed(self.OTHER_TYPES, (
+            "reduce", "transform_reduce", "select", "transform_select", "sort", "histogram", "map"))
+
+    def test_lack_those_of_other_types(self):
+        self.assertEqual(fatlink.operators("histogram", "float32"), ["uniform_bins"])
+        self.assertEqual(fatlink.operators("histogram", "uint32"), ["log2_bins"])
+        self.assertEqual(fatlink.operators("map", "float64"), ["abs", "negate", "square"])
+        self.assertEqual(fatlink.operators("transform_reduce", "float32"), ["count_above", "sum_squares"])
+
+    def test_that_need_no_compiler_are_told_apart_and_work_without_one(self):
+        self.assertEqual([(name, name.needs_compiler) for name in fatlink.operators("reduce", "float64")],
+                         [("add", False), ("multiply", True), ("max", True), ("min", True), ("abs_max", True), ("add_double", False)])
+        self.addCleanup(fatlink.configure, nvrtc=None, cache=True)
+        fatlink.configure(nvrtc=str(self.folder / "none"), cache=False)
+        for algorithm, dtype, count in (("reduce", "float32", 1), ("reduce", "uint8", 1), ("map", "int16", 2), ("select", "float16", 1),
+                                        ("sort", "uint8", 1)):
+            for name in fatlink.operators(algorithm, dtype, count):
+                with self.subTest(algorithm=algorithm, dtype=dtype, name=name):
+                    array = numpy.ones(4, dtype)
+                    if name.needs_compiler:
+                        self.assert_error(fatlink.UnavailableError, call, algorithm, name, array, count, hint="pip install nvidia-cuda-nvrtc",
+                                          says=(f"operator {name}", "has to be compiled", "NVRTC"))
+                    else:
+                        call(algorithm, name, array, count)
+
+    def test_are_texts_that_can_be_copied(self):
+        name = fatlink.operators("reduce", "int16")[0]
+        copy = pickle.loads(pickle.dumps(name))
+        self.assertEqual((copy, copy.needs_compiler, f"{name}", repr(name)), ("add", True, "add", "'add'"))
+
+
+class WithoutACompiler(OperatorCase):
+    """Errors say what has to be compiled, and why."""
+
+    def setUp(self):
+        super().setUp()
+        self.addCleanup(fatlink.configure, nvrtc=None, cache=True)
+        fatlink.configure(nvrtc=str(self.folder / "none"), cache=False)
+
+    def assert_needs(self, says, function, *arguments, **options):
+        self.assert_error(fatlink.UnavailableError, function, *arguments, says=(says, "NVRTC"), hint="pip install nvidia-cuda-nvrtc", **options)
+
+    def test_of_operators_of_other_types(self):
+        self.assert_needs("operator max of int16 has to be compiled (no installed operator of this name is for this type): ",
+                          fatlink.reduce, self.numbers.astype(numpy.int16), "max")
+
+    def test_of_sums(self):
+        narrow = self.numbers.astype(numpy.int16)
+        self.assert_needs("operator add: the conversion of int16 to int64 has to be compiled: ", fatlink.reduce, narrow)
+        self.assert_needs("operator add of int64 has to be compiled (no installed operator of this name is for this type): ", fatlink.scan, narrow)
+        self.assert_needs("operator add_float: the conversion of int16 to float32 has to be compiled: ", fatlink.scan, narrow, "add_float",
+                          dtype="float32")
+
+    def test_of_sources(self):
+        path = self.folder / "sum.cu"
+        path.write_text(SUM)
+        self.assert_needs("the CUDA source has to be compiled: ", fatlink.reduce, self.numbers, SUM, init=0)
+        self.assert_needs(f"{path} has to be compiled: ", fatlink.reduce, self.numbers, path, init=0)
+
+    def test_arrays_of_several_types_are_told_first(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, numpy.arange(300), op="multiply",
+                          says="operator multiply takes arrays of one type")
 
 
 class Kept(OperatorCase):
@@ -216,9 +362,20 @@ class Dtypes(OperatorCase):
                           dtype="int32", says="dtype is int32, but the CUDA source makes float32")
 
     def test_that_are_no_types_of_numbers(self):
-        for dtype in ("float", 3, numpy.dtype("S4")):
-            self.assert_error(fatlink.UsageTypeError, fatlink.map, self.numbers, op="square", dtype=dtype, says="dtype is",
-                              hint="float32")
+        for dtype in ("number", 3, numpy.dtype("S4"), ">f4", object, ["x"]):
+            for call in (lambda: fatlink.map(self.numbers, op="square", dtype=dtype), lambda: fatlink.reduce(self.numbers, dtype=dtype),
+                         lambda: fatlink.scan(self.numbers, dtype=dtype), lambda: fatlink.operators("reduce", dtype)):
+                self.assert_error(fatlink.UsageTypeError, call, says=("dtype is", "not a type of numbers"), hint="float32")
+
+    def test_are_what_numpy_takes(self):
+        from fatlink._elements import element_type
+        for dtype in (float, int, "f8", "<i4", "double", numpy.float64, numpy.dtype("i2"), "u8", "?", bool, complex, "half"):
+            self.assertEqual(element_type(dtype).name, numpy.dtype(dtype).name)
+        self.assertEqual(fatlink.reduce(self.numbers, dtype=float).dtype, numpy.float64)
+        self.assertEqual(fatlink.scan(self.numbers, dtype="f8").dtype, numpy.float64)
+        self.assert_equal_arrays(fatlink.map(self.numbers, op="square", dtype="f4"), self.numbers ** 2)
+        self.assertIn("argmax", fatlink.operators("reduce", [("value", "f4"), ("index", "i4")]))
+        self.assertEqual(fatlink.operators("sort", bool), fatlink.operators("sort", "?"))
 
 
 class Files(OperatorCase):
@@ -283,7 +440,8 @@ class Sources(OperatorCase):
         source = source.replace("int", "long long")  # of another size than the elements
         self.assertEqual(fatlink.transform_reduce(self.numbers, source, init=0), (self.numbers > 0).sum())
         self.assert_error(fatlink.UsageError, fatlink.transform_reduce, self.numbers, source, says="the identity of")
-        self.assert_error(fatlink.RefusedError, fatlink.transform_reduce, self.numbers, "add_float", says="combine_4")
+        self.assert_error(fatlink.UsageError, fatlink.transform_reduce, self.numbers, "add_float",
+                          says="operator add_float is for reduce, segmented_reduce, scan and exclusive_scan, not for transform_reduce")
         self.assert_error(fatlink.CompileError, fatlink.transform_reduce, self.numbers, source.replace("+", "*+*"), init=0,
                           says="operator.cu:2")
         source = "FATLINK_KEEP(float, x) { return x > 0; }\nFATLINK_STORE(short, float, x) { return short(x); }"
@@ -294,14 +452,46 @@ class Sources(OperatorCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, SUM.replace("float", "int"), init=0,
                           says="the CUDA source takes int32")
 
+    def test_whose_warnings_reach_the_caller_once(self):
+        source = "FATLINK_MAP1(float, float, x) { if (x > 4711) return x; }"
+        with self.assertWarnsRegex(fatlink.CompilerWarning, 'operator.cu:1: warning .*missing return statement') as caught:
+            fatlink.map(self.numbers, op=source)
+        self.assertEqual(caught.filename, __file__)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            fatlink.map(self.numbers, op=source, mode="ptx")
+            fatlink.map(self.numbers.astype(numpy.uint16), op="abs")  # of a text that fatlink writes
+        path = self.folder / "warned.cu"
+        path.write_text("#include <cuda_fp16.h>\nstruct pair { float v; int i; };\nFATLINK_KEEP(pair, p) { int unused; return p.v > 0; }")
+        records = numpy.zeros(3, [("v", "f4"), ("i", "i4")])
+        with self.assertWarnsRegex(fatlink.CompilerWarning, "warned.cu:3: warning .*unused"):
+            fatlink.select(records, path)
+        with self.assertWarnsRegex(fatlink.CompilerWarning, "half.cu:1: warning .*missing return"):
+            code = fatlink.compile(source, contract="map1", name="half.cu")
+        self.assertIn("missing return", code.warnings)
+
     def test_that_do_not_compile(self):
         error = self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("a +", "c +"), init=0,
                                   says='operator.cu:1')
         self.assertIn("identifier", error.log)
 
     def test_of_another_size(self):
-        self.assert_error(fatlink.CompileError, fatlink.reduce, self.numbers, SUM.replace("float", "double"), init=0,
-                          says="use the contract combine_8")
+        path = self.folder / "sum.cu"
+        path.write_text(SUM.replace("float", "double"))
+        for operator, name in ((path.read_text(), "the CUDA source"), (path, str(path)), (str(path), str(path))):
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, operator, init=0, code="wrong-operator",
+                              says=f"{name} takes float64, but x is an array of float32", hint="write it for float, or convert x to float64")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, Structs.SOURCE, init=0,
+                          says="the CUDA source takes structs of 8 bytes, but x is an array of float32", hint="or pass structs of 8 bytes")
+        fatbin = BUILD / "share" / "fatlink" / "add_double.fatbin"
+        for operator in (fatbin, fatlink.Input.read(fatbin)):
+            self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, operator, init=0,
+                              says="add_double.fatbin takes float64, but x is an array of float32", hint="convert x to float64")
+
+    def test_of_another_algorithm(self):
+        self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "FATLINK_LESS(float, a, b) { return a < b; }", init=0,
+                          says="the CUDA source, which defines FATLINK_LESS, is for sort and sort_pairs, not for reduce",
+                          hint="FATLINK_COMBINE(type, a, b)")
 
     def assert_families_compile(self, only=None):
         """For bfloat16 and half; `only` are the names of families to compile."""

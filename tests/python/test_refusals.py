@@ -64,9 +64,29 @@ class Arrays(NumpyCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers.__dlpack__(), says="consumed",
                           hint="pass the array")
 
-    def test_offsets_of_another_type(self):
-        self.assert_error(fatlink.UsageError, fatlink.segmented_reduce, self.numbers, numpy.array([0, 5], numpy.int32),
+    def test_offsets_of_another_type_or_shape(self):
+        self.assert_error(fatlink.UsageTypeError, fatlink.segmented_reduce, self.numbers, numpy.array([0, 5], numpy.int32),
                           says="offsets is an array of int32", hint="int64 or uint64")
+        for offsets in (numpy.array([[0], [5]]), numpy.array([], numpy.int64), numpy.array(5)):
+            self.assert_error(fatlink.UsageError, fatlink.segmented_reduce, self.numbers, offsets,
+                              says=f"offsets has the shape {offsets.shape}", hint="one dimension")
+
+    def test_offsets_that_are_not_of_segments(self):
+        for offsets, says in (([0, 40, 20], "offsets[2] is 20, which is less than offsets[1], 40"), ([-1, 5], "offsets[0] is -1, which is negative"),
+                              ([0, 5, 101], "offsets[2] is 101, beyond the end of x, which has 100 elements")):
+            out = numpy.full(len(offsets) - 1, 7, numpy.float32)
+            self.assert_error(fatlink.UsageError, fatlink.segmented_reduce, self.numbers, numpy.array(offsets), out=out, says=says,
+                              hint="from 0 to len(x)")
+            self.assertEqual(set(out), {7})
+        self.assert_error(fatlink.UsageError, fatlink.segmented_reduce, self.numbers, numpy.array([0, 2**63], numpy.uint64),
+                          says="beyond the end")
+        self.assertEqual(fatlink.segmented_reduce(self.numbers, numpy.array([2, 2, 100])).tolist(), [0, 4949])
+
+    def test_masks(self):
+        for function in (fatlink.select, fatlink.partition, fatlink.transform_select):
+            self.assert_error(fatlink.UsageTypeError, function, self.numbers, self.numbers > 3, says="op is an array of dtype('bool')",
+                              hint=("x[mask]", "FATLINK_KEEP", "lambda"))
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, self.numbers, says="op is an array of", hint="fatlink.map")
 
     def test_values_of_another_size_or_number(self):
         for values in (numpy.zeros(100, numpy.int16), numpy.zeros(99, numpy.int32)):
@@ -198,9 +218,36 @@ class Calls(NumpyCase):
             self.assertRaisesRegex(AttributeError, f"no attribute '{name}'; write fatlink.{re.escape(instead)}", getattr, fatlink, name)
         self.assertRaisesRegex(AttributeError, "no attribute 'other'$", getattr, fatlink, "other")
 
+    def test_of_functions_of_numpy_compute_the_same(self):
+        """What the errors say to write."""
+        x, y = numpy.array([3, -1, 2, 2, 0.5], numpy.float32), numpy.array([4, 5, 1, -2, 3], numpy.float32)
+        pairs = numpy.zeros(5, [("value", "f4"), ("index", "i4")])
+        pairs["value"], pairs["index"] = x, range(5)
+        names = {"x": x, "y": y, "pairs": pairs, "mask": x > 1, "offsets": numpy.array([0, 2, 5]), "k": 2, "numpy": numpy,
+                 "fatlink": fatlink}
+        of_algorithms = {"fold": "add", "accumulate": "add", "filter": "positive", "compress": "positive", "extract": "positive",
+                         "masked_select": "positive", "transform": "square"}
+        expected = {"norm": numpy.linalg.norm(x), "reduceat": [2, 4.5], "cummax": [3, 3, 3, 3, 3], "cummin": [3, -1, -1, -1, -1],
+                    "topk": [3, 2], "clip": [1, 0, 1, 1, 0.5], "fold": 6.5, "accumulate": [3, 2, 4, 6, 6.5], "transform": x * x,
+                    "inclusive_scan": x.cumsum(), "where": numpy.where(x > 1, x, y), "diff": numpy.diff(x),
+                    **dict.fromkeys(("filter", "compress", "extract", "masked_select"), [3, 2, 2, 0.5])}
+        takes_two = ("dot", "vdot", "inner", "add", "subtract", "multiply", "divide", "maximum", "minimum")
+        for name, recipe in fatlink._ELSEWHERE.items():
+            with self.subTest(name=name):
+                if name == "bincount":
+                    names["x"] = numpy.array([0, 2, 2], numpy.uint8)
+                    self.assertEqual(list(eval(recipe, names))[:3], list(numpy.bincount(names["x"])))
+                    names["x"] = x
+                    continue
+                result = eval(recipe, {**names, "op": of_algorithms.get(name)})
+                known = expected.get(name)
+                if known is None:
+                    known = getattr(numpy, name)(*(x, y)[:1 + (name in takes_two)])
+                numpy.testing.assert_allclose(numpy.asarray(result), known, rtol=1e-6)
+
     def test_of_an_operator_for_structs(self):
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "argmax",
-                          says="takes elements {value: float32, index: int32}", hint="('index', 'int32')")
+                          says="takes {value: float32, index: int32}", hint="('index', 'int32')")
 
     def test_of_the_operators_of_no_algorithm(self):
         self.assert_error(fatlink.UsageError, fatlink.operators, "sorted", "float32", says="'sorted'", hint="reduce, ")

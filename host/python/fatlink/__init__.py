@@ -9,17 +9,19 @@
 
 Arrays are those of PyTorch, CuPy and JAX on GPUs, without copies and in the caller's current stream, and NumPy's on the
 reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
+import sys as _sys
+
 from . import _ffi, cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
                           transform_reduce, transform_select)
 from ._devices import Device, open_device
-from ._errors import (CompileError, DefectError, DeviceError, Error, FileError, Finding, LinkError, OutOfMemoryError,
-                      RefusedError, UnavailableError, UsageError, UsageTypeError)
+from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, Error, FileError, Finding, LinkError,
+                      OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file
 from ._install import installed
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
-from ._operators import operators
+from ._operator_names import OperatorName, operators
 from ._plans import Plan, PlanArgument, load
 
 
@@ -33,27 +35,43 @@ def gpu_count() -> int:
     return _ffi.c.gpu_count()
 
 
-# What users of NumPy look for, and what to write.
+# What users of NumPy and PyTorch look for, and the expression to write: of an array `x`, often also `y`.
+_MEAN = 'fatlink.reduce(x, dtype="float64") / x.size'
+_VARIANCE = f'fatlink.reduce(fatlink.map(x - {_MEAN}, op="square")) / x.size'
 _ELSEWHERE = {
-    "sum": "reduce(x)", "prod": 'reduce(x, "multiply")', "max": 'reduce(x, "max")', "min": 'reduce(x, "min")',
-    "amax": 'reduce(x, "max")', "amin": 'reduce(x, "min")', "any": 'reduce(x != 0, "max")', "all": 'reduce(x != 0, "min")',
-    "mean": 'reduce(x, dtype="float64") / x.size', "cumsum": "scan(x)", "cumprod": 'scan(x, "multiply")',
-    "accumulate": "scan(x, op)", "inclusive_scan": "scan(x)", "argmax": 'reduce(pairs, "argmax")',
-    "argsort": "sort_pairs(x, numpy.arange(len(x)))", "filter": "select(x, op)", "compress": "select(x, op)",
-    "bincount": 'histogram(x, "byte_bins")', "transform": "map(x, op=op)", "count_nonzero": "reduce(x != 0)",
+    "sum": "fatlink.reduce(x)", "prod": 'fatlink.reduce(x, "multiply")', "max": 'fatlink.reduce(x, "max")',
+    "min": 'fatlink.reduce(x, "min")', "amax": 'fatlink.reduce(x, "max")', "amin": 'fatlink.reduce(x, "min")',
+    "any": 'fatlink.reduce(x != 0, "max")', "all": 'fatlink.reduce(x != 0, "min")', "count_nonzero": "fatlink.reduce(x != 0)",
+    "mean": _MEAN, "average": _MEAN, "var": _VARIANCE, "std": f"({_VARIANCE}) ** 0.5", "median": "fatlink.sort(x)[len(x) // 2]",
+    "norm": 'fatlink.transform_reduce(x, "sum_squares") ** 0.5', "fold": "fatlink.reduce(x, op)",
+    "dot": 'fatlink.reduce(fatlink.map(x, y, op="multiply"))', "vdot": 'fatlink.reduce(fatlink.map(x, y, op="multiply"))',
+    "inner": 'fatlink.reduce(fatlink.map(x, y, op="multiply"))', "reduceat": "fatlink.segmented_reduce(x, offsets)",
+    "cumsum": "fatlink.scan(x)", "cumprod": 'fatlink.scan(x, "multiply")', "cummax": 'fatlink.scan(x, "max")',
+    "cummin": 'fatlink.scan(x, "min")', "accumulate": "fatlink.scan(x, op)", "inclusive_scan": "fatlink.scan(x)",
+    "argmax": 'fatlink.reduce(pairs, "argmax", init=pairs[0])["index"]', "argmin": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1][0]",
+    "argsort": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1]", "topk": 'fatlink.sort(x, "greater")[:k]',
+    "unique": "(lambda s: s[numpy.append(True, s[1:] != s[:-1])])(fatlink.sort(x))",
+    "filter": "fatlink.select(x, op)", "compress": "fatlink.select(x, op)", "extract": "fatlink.select(x, op)",
+    "masked_select": "fatlink.select(x, op)", "bincount": 'fatlink.histogram(x, "byte_bins")', "transform": "fatlink.map(x, op=op)",
+    "where": 'fatlink.map(mask, x, y, op="FATLINK_MAP3(float, unsigned char, m, float, a, float, b) { return m ? a : b; }")',
+    "clip": 'fatlink.map(x, op="FATLINK_MAP1(float, float, x) { return fminf(fmaxf(x, 0), 1); }")',
+    "diff": 'fatlink.map(x[1:], x[:-1], op="subtract")',
+    **{name: f'fatlink.map(x, op="{op}")' for name, op in (("abs", "abs"), ("absolute", "abs"), ("negative", "negate"), ("square", "square"))},
+    **{name: f'fatlink.map(x, y, op="{op}")' for name, op in (
+        ("add", "add"), ("subtract", "subtract"), ("multiply", "multiply"), ("divide", "divide"), ("maximum", "max"), ("minimum", "min"))},
 }
 
 
 def __getattr__(name):
     if name == "__version__":
         return version()
-    instead = f"; write fatlink.{_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
-    raise AttributeError(f"module 'fatlink' has no attribute {name!r}{instead}")
+    instead = f"; write {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    raise AttributeError(f"module 'fatlink' has no attribute {name!r}{instead}", name=name, obj=_sys.modules[__name__])
 
 
 __all__ = [
-    "CompileError", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
-    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
+    "CompileError", "CompilerWarning", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
+    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "operators", "partition", "reduce", "scan",
     "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "version",

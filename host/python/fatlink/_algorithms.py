@@ -17,12 +17,12 @@ import sys
 from ._arguments import shown
 from ._arrays import View, exchanges, require_one_place
 from ._devices import HOST, as_device
-from ._elements import SIZES, element_type, is_compatible, not_a_type, number_type, size_of_library, warn_of_names
-from ._errors import CompileError, RefusedError, UsageError, UsageTypeError
+from ._elements import SIZES, element_type, is_compatible, number_type, size_of_library, warn_of_names
+from ._errors import CompileError, RefusedError, UnavailableError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
-from ._linking import after_configure, compile, mode_number
-from ._operators import (candidates, conversion_source, is_file, is_source, is_sum, key_of, not_an_operator, what_exists,
-                         wrong_size)
+from ._linking import after_configure, mode_number
+from ._operator_names import explained, label_of, wrong_type
+from ._operators import Conversion, candidates, is_source, is_sum, key_of, name_of, not_an_operator
 from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
@@ -97,12 +97,34 @@ def _accumulator(source, op, dtype, out):
     return None if element is source.element else element
 
 
-def _converted(source, element, stream, device, mode):
-    """The numbers of an array as another type: a View of a new array."""
-    call = find_algorithm("map1", "map1", conversion_source("map1", source.element, element), (source,), device, mode, element)
+def _for_operator(label, make):
+    """What `make` returns; where a compiler is missing, the error says for which operator."""
+    try:
+        return make()
+    except UnavailableError as cause:
+        cause.message = f"{label}: {cause.message}"
+        raise
+
+
+def _converted(source, element, op, stream, device, mode):
+    """The numbers of an array as another type, to which `op` is applied: a View of a new array."""
+    call = _for_operator(label_of(op), lambda: find_algorithm(
+        "map1", "map1", Conversion(source.element, element), (source,), device, mode, element))
     result = source.kind.make(source, source.shape, element, stream)
     run(call.prepared, _MAPS[1][1], (result, source, ABSENT), stream)
     return result
+
+
+def _find_and_convert(algorithm, source, element, op, stream, device, mode):
+    """The numbers of an array as another type, and the BoundAlgorithm for them, which is found first."""
+    Conversion(source.element, element)  # raises where there is none
+    stand_in = View(source.array, source.kind, source.address, source.count, source.shape, element, source.place)
+    try:
+        call = find_algorithm(algorithm, "combine", op, (stand_in,), device, mode)
+    except UsageError as cause:
+        cause.message = cause.message.replace(f"x is an array of {element}", f"x is converted to {element}, the dtype of the call")
+        raise
+    return _converted(source, element, op, stream, device, mode), call
 
 
 # What users of other libraries write: the argument, and what to write instead.
@@ -131,7 +153,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
     x           an array of any shape
     op          two elements to one: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA source,
                 an Input or a Python function
-    dtype       the name of the type ("int64") that elements are converted to before they are combined, and of the result. None:
+    dtype       the type ("int64", numpy.int64, int) that elements are converted to before they are combined, and of the result. None:
                 with "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64
                 or uint64; PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
@@ -151,8 +173,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
     element = _accumulator(source, op, dtype, out)
     call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
     if call is CONVERT_FIRST:
-        source = _converted(source, element, stream, device, mode)
-        call = find_algorithm("reduce", "combine", op, (source,), device, mode)
+        source, call = _find_and_convert("reduce", source, element, op, stream, device, mode)
     result = _single_output(call, out, source, stream)
     names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
     run(call.prepared, names, entries, stream)
@@ -188,14 +209,37 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     return source.kind.result(result.array) if out is None else out
 
 
+def _require_offsets(offsets, count):
+    """Raises where the View of offsets has another type or shape, and, in the host's memory, where its numbers are wrong."""
+    if offsets.element.name not in ("int64", "uint64"):
+        raise UsageTypeError(f"offsets is an array of {offsets.element}", input="offsets", hint="convert it to int64 or uint64")
+    if len(offsets.shape) != 1 or offsets.count < 1:
+        raise UsageError(f"offsets has the shape {tuple(offsets.shape)}", input="offsets",
+                         hint="pass one dimension, with one element more than there are segments")
+    if offsets.place != HOST:
+        return
+    numbers = (_OFFSETS[offsets.element.name] * offsets.count).from_address(offsets.address)
+    previous = 0
+    for index, number in enumerate(numbers):
+        if not previous <= number <= count:
+            problem = "which is negative" if number < 0 else f"which is less than offsets[{index - 1}], {previous}" if (
+                number < previous) else f"beyond the end of x, which has {count} elements"
+            raise UsageError(f"offsets[{index}] is {number}, {problem}", input="offsets",
+                             hint="pass offsets that do not decrease, from 0 to len(x): segment i is x[offsets[i]:offsets[i + 1]]")
+        previous = number
+
+
+_OFFSETS = {"int64": ctypes.c_int64, "uint64": ctypes.c_uint64}
+
+
 def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None,
                      out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> A:
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]].
 
     x           an array of one dimension
-    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x); they are not checked, and wrong
-                ones read outside of the array
+    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x). On a GPU the numbers are not
+                checked, because the call would wait for them: wrong ones read outside of the array
     op          as of reduce
     dtype       as of reduce; elements of another type are converted in a pass before
     init        as of reduce, for each segment
@@ -210,12 +254,11 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
         raise _unknown_arguments("segmented_reduce", others)
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     _require_one_dimension(source, "segmented_reduce")
-    if offsets_view.element.name not in ("int64", "uint64") or len(offsets_view.shape) != 1 or offsets_view.count < 1:
-        raise UsageError(f"offsets is an array of {offsets_view.element} with the shape {tuple(offsets_view.shape)}",
-                         input="offsets", hint="pass int64 or uint64, one dimension, one element more than there are segments")
-    if (element := _accumulator(source, op, dtype, out)) is not None:
-        source = _converted(source, element, stream, device, mode)
-    call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    _require_offsets(offsets_view, source.count)
+    if (element := _accumulator(source, op, dtype, out)) is None:
+        call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
+    else:
+        source, call = _find_and_convert("segmented_reduce", source, element, op, stream, device, mode)
     result = _output(call, "out", out, (offsets_view.count - 1,), source, stream)
     run(call.prepared, ("in", "offsets", "out", "init"), (source, offsets_view, result, call.initial(init, source.element)), stream)
     return result.array
@@ -226,9 +269,10 @@ def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
     source = view_of(x, "x")
     _require_one_dimension(source, name)
     element = _accumulator(source, op, dtype, out)
-    if element is not None:
-        source = _converted(source, element, stream, device, mode)
-    call = find_algorithm(name, "combine", op, (source,), device, mode)
+    if element is None:
+        call = find_algorithm(name, "combine", op, (source,), device, mode)
+    else:
+        source, call = _find_and_convert(name, source, element, op, stream, device, mode)
     is_in_place = element is not None and out is None
     result = source if is_in_place else _output(call, "out", out, source.shape, source, stream)
     names = ("in", "out", "init")[:2 + len(init)]
@@ -297,7 +341,7 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     x, y, z     arrays of one shape
     op          of as many elements as there are arrays: "square", "subtract", "multiply_add", another name, a file, CUDA
                 source, an Input or a Python function
-    dtype       for a Python function: the name of the results' type ("float32"); None: that of the arrays, unless the function
+    dtype       for a Python function: the type of the results ("float32"); None: that of the arrays, unless the function
                 returns another kind of number
     state       an array of what the operator gets besides the elements; None: a null pointer
     out         an array for the result; None: a new one of the kind of `x`
@@ -591,7 +635,8 @@ class BoundAlgorithm:
             return self.prepared.value("init", value, element and element.dtype)
         if self.identity is None:
             raise UsageError(f"the identity of {self.operator.name} is not known", input="init", code="no-identity",
-                             hint="pass init=, with which the result begins, and which it is of no elements")
+                             hint=f"pass init=, a value of {self.prepared.by_name['init'].type_name} with which the result begins: "
+                                  "the operator's identity, or init=x[0] where the operator picks one of two elements, as argmax does")
         return self.identity
 
 
@@ -599,7 +644,9 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of an array
     for results that may be of another struct than the sources."""
     first = sources[0]
-    key = (algorithm, op if op.__class__ is str and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
+    if dtype is not None:
+        dtype = element_type(dtype)
+    key = (algorithm, op if isinstance(op, str) and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
     if len(sources) > 1 or dtype is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     if out is not None:
@@ -607,23 +654,22 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
     try:
         entry = _bound.get(key)
     except TypeError:
-        raise _unhashable(op, mode, device, dtype) from None
+        raise _unhashable(op, base, mode, device) from None
     if entry is not None and (len(sources) == 1 or _are_together(sources)):
         entry.is_used = True
         return entry
     return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element)
 
 
-def _unhashable(op, mode, device, dtype):
+def _unhashable(op, base, mode, device):
     """The error of the argument that is neither a name nor an object."""
     try:
         hash(op)
     except TypeError:
-        return not_an_operator(op)
+        return not_an_operator(op, base)
     mode_number(mode)
-    if device is not None:
-        as_device(device)
-    return not_a_type(dtype)
+    as_device(device)
+    return not_an_operator(op, base)
 
 
 def _are_together(sources):
@@ -642,8 +688,13 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out):
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
             if entry is None:
-                result = None if dtype is None else element_type(dtype)
-                entry = _try_sizes(algorithm, base, op, names, sources, target, mode, result, out)
+                try:
+                    entry = _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out)
+                except (RefusedError, CompileError, UsageError) as cause:
+                    elements = [dtype] if base == "combine" and dtype is not None else [source.element for source in sources]
+                    if (error := explained(cause, op, algorithm, base, elements)) is cause:
+                        raise
+                    raise error from cause
                 _keep(key, entry)
     finally:
         _gates.pop(key, None)
@@ -689,7 +740,7 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         return _try_converted(algorithm, op, sources, device, mode, result)
     if base.startswith("map"):
         operators = candidates(op, base, elements, mode, result, out=out)
-        return _try_candidates(operators, algorithm, base, names, sources, device, mode)
+        return _try_candidates(operators, algorithm, base, op, names, sources, device, mode)
     sizes = [size_of_library(elements[0], algorithm)]
     if base == "load_combine":
         sizes += [size for size in SIZES if size not in sizes]
@@ -698,31 +749,31 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         size = sizes.pop(0)
         try:
             operators = candidates(op, base, elements, mode, result, size, out)
-            return _try_candidates(operators, f"{algorithm}_{size}", base, names, sources, device, mode)
+            return _try_candidates(operators, f"{algorithm}_{size}", base, op, names, sources, device, mode)
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
-    raise op.__class__ is str and not is_source(op) and not is_file(op) and wrong_size(op, base, elements[0]) or failure
+    raise failure
 
 
 def _try_converted(algorithm, op, sources, device, mode, result):
     """The library whose `load` converts each element to the type `result`, in which the operator combines them; CONVERT_FIRST
     where the operator is compiled already, for libraries without a `load`."""
     contract = f"load_combine_{result.bytes}"
-    text = conversion_source("load_combine", sources[0].element, result)
+    conversion = Conversion(sources[0].element, result)
     operators = candidates(op, "combine", [result], mode, result, contract=contract)
     for operator in operators:
-        operator.make = _with_conversion(operator.make, text, contract)
+        operator.make = _with_conversion(label_of(op), operator.make, conversion, contract)
     try:
-        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", ("in",), sources, device, mode)
+        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", op, ("in",), sources, device, mode)
     except RefusedError as cause:
         if cause.code != "contract-mismatch":
             raise
         return CONVERT_FIRST
 
 
-def _with_conversion(make, source, contract):
-    return lambda: [compile(source, contract=contract, name="convert.cu"), *make()]
+def _with_conversion(label, make, conversion, contract):
+    return lambda: [_for_operator(label, lambda: conversion.compile("load_combine", contract)), *make()]
 
 
 def _remaining_sizes(sizes, cause, base):
@@ -734,7 +785,7 @@ def _remaining_sizes(sizes, cause, base):
     return [int(digits)] if digits and int(digits) in sizes else []
 
 
-def _try_candidates(operators, library, base, names, sources, device, mode):
+def _try_candidates(operators, library, base, op, names, sources, device, mode):
     failure = None
     for operator in operators:
         try:
@@ -744,15 +795,11 @@ def _try_candidates(operators, library, base, names, sources, device, mode):
             if operator.is_guess:  # an installed name that is of another contract
                 continue
             raise
-        mismatch = next((index for index, (name, source) in enumerate(zip(names, sources))
-                         if not is_compatible(source.element, prepared.by_name[name])), None)
-        if mismatch is None:
+        failure = wrong_type(operator.name if name_of(op) else op, [prepared.by_name[name] for name in names], base,
+                             [source.element for source in sources])
+        if failure is None:
             _warn_of_names(operator, prepared, names, sources)
             return BoundAlgorithm(prepared, operator)
-        failure = UsageTypeError(
-            f"operator {operator.name} takes {prepared.by_name[names[mismatch]].type_name}, but {'xyz'[mismatch]} is an array "
-            f"of {sources[mismatch].element}", input=operator.name, code="wrong-operator",
-            hint=what_exists(base, sources[0].element))
         if not operator.is_guess:
             break
     raise failure
@@ -892,7 +939,7 @@ def _find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
         pass
     except TypeError:  # an operator or mode that is no text
         return None
-    return Repeated(key, exchanges[array_class][dimensions]) if op.__class__ is str and key[4] != HOST else None
+    return Repeated(key, exchanges[array_class][dimensions]) if isinstance(op, str) and key[4] != HOST else None
 
 
 _USAGE = 1  # a fatlink_error_kind

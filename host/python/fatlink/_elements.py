@@ -3,7 +3,7 @@
 import struct
 
 from ._arguments import attribute, shown
-from ._errors import UsageTypeError
+from ._errors import UsageTypeError, warn
 
 UNSTATED = 0
 BYTES = 15
@@ -58,28 +58,36 @@ def number_type(name):
 
 
 def element_type(dtype):
-    """The ElementType of a number type's name, or of a dtype of NumPy, PyTorch or JAX; of NumPy also of structs."""
+    """The ElementType of a number type's name, of a dtype of NumPy, PyTorch or JAX, or of what numpy.dtype() takes."""
     if dtype.__class__ is ElementType:
         return dtype
-    if attribute(dtype, "names"):
-        return record_type(dtype)
-    names = (dtype,) if isinstance(dtype, str) else (attribute(dtype, "name"), attribute(dtype, "__name__"),
-                                                     shown(dtype).removeprefix("torch."))
-    element = number_type(next(name for name in names if isinstance(name, str)))
+    element = None if attribute(dtype, "names") else number_type(_name_of(dtype))
+    if element is None and (dtype_of_numpy := _dtype_of_numpy(dtype)) is not None and dtype_of_numpy.isnative:
+        element = record_type(dtype_of_numpy) if dtype_of_numpy.names else number_type(dtype_of_numpy.name)
     if element is None:
         raise not_a_type(dtype)
     return element
 
 
-def not_a_type(dtype):
-    return UsageTypeError(f"dtype is {shown(dtype)}", input="dtype", hint='pass the name of a number type: "float32"')
+def _name_of(dtype):
+    """The name that a dtype states."""
+    names = (dtype,) if isinstance(dtype, str) else (attribute(dtype, "name"), attribute(dtype, "__name__"),
+                                                     shown(dtype).removeprefix("torch."))
+    return next(name for name in names if isinstance(name, str))
 
 
-def record_of_fields(text):
-    """The fields of "{value: float32, index: int32}" as numpy.dtype takes them; None of other texts."""
-    if not text or not text.startswith("{"):
+def _dtype_of_numpy(value):
+    """What numpy.dtype() makes of a value, such as float and "f8"; None where it refuses it, and without NumPy."""
+    try:
+        from numpy import dtype
+        return dtype(value)
+    except Exception:
         return None
-    return [tuple(field.split(": ")) for field in text[1:-1].split(", ")]
+
+
+def not_a_type(dtype):
+    return UsageTypeError(f"dtype is {shown(dtype)}, which is not a type of numbers", input="dtype",
+                          hint='pass the name of a type, "float32", or what numpy.dtype() takes for one: numpy.float32, float, "f4"')
 
 
 def layout(types):
@@ -246,12 +254,7 @@ def require_known(name, what):
 
 def warn_of_names(array, fields, operator, others="other names"):
     """The warning where the fields of an array have other names than those of an operator."""
-    import sys
-    import warnings
-    frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:  # to the caller's line
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{array} has the fields {fields}, and {operator} has {others}: they are used by position", stacklevel=level)
+    warn(f"{array} has the fields {fields}, and {operator} has {others}: they are used by position")
 
 
 def split_record(type_name):

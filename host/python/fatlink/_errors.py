@@ -56,6 +56,20 @@ class Error(Exception):
         return _restore, (type(self), self.message, self.__dict__)
 
 
+class CompilerWarning(UserWarning):
+    """What a compiler warns of in a source that it accepts."""
+
+
+def warn(message: str, category=UserWarning) -> None:
+    """A warning that names the line of the caller outside of this package."""
+    import sys
+    import warnings
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
 class UsageError(Error, ValueError):
     """An argument is wrong: nothing was linked, and nothing reached a device."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ._arguments import choice, data_of, encode, flag, path_of, shown, texts, unsigned
 from ._devices import Device
-from ._errors import FileError, Finding, UsageError, UsageTypeError
+from ._errors import CompilerWarning, FileError, Finding, UsageError, UsageTypeError, warn
 from ._ffi import (CacheSettings, CompileOptions, CompilerSettings, Handle, HookStruct, ImageInfo, LinkerSettings, LinkOptions, c,
                    make_lock, output, raise_error, read_findings, take_text, text)
 from ._inputs import Input, as_inputs, handles, write_file
@@ -172,20 +172,44 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
 
-    Raises CompileError with the compiler's log."""
-    data, file = _source(source)
+    Raises CompileError with the compiler's log. Its warnings are also a CompilerWarning, once for each text."""
     settings = CompileOptions(ftz=choice(ftz, "ftz"), prec_div=choice(prec_div, "prec_div"),
                               prec_sqrt=choice(prec_sqrt, "prec_sqrt"), fma=choice(fma, "fma"),
-                              line_info=flag(line_info, "line_info"), contract=None if contract is None else encode(contract, "contract"),
-                              standard=None if standard is None else encode(standard, "standard"))
+                              line_info=flag(line_info, "line_info"), standard=None if standard is None else encode(standard, "standard"))
     settings.architectures, settings.architecture_count = texts(architectures, "architectures")
     settings.sass, settings.sass_count = texts(sass, "sass")
     settings.definitions, settings.definition_count = texts(definitions, "definitions")
+    result = _compile(source, contract, name, include_folders, settings)
+    warn_of_compile(result)
+    return result
+
+
+def _compile(source, contract, name, include_folders, settings):
+    data, file = _source(source)
+    settings.contract = None if contract is None else encode(contract, "contract")
     settings.include_folders, settings.include_folder_count = texts(include_folders, "include_folders")
     handle, warnings = output(), output()
     raise_error(c.compile(compiler(), data, len(data), encode(file if name is None else name, "name"), ctypes.byref(settings),
                     ctypes.byref(handle), ctypes.byref(warnings)))
     return Input(handle.value, take_text(warnings))
+
+
+def compile_operator(source, *, contract, name, include_folders=()) -> Input:
+    """As compile(), without a CompilerWarning."""
+    return _compile(source, contract, name, include_folders, CompileOptions())
+
+
+_warned: set = set()  # names of sources and what the compiler said of them
+
+
+def warn_of_compile(result) -> None:
+    """Passes on what the compiler warned of."""
+    if not result.warnings or (result.name, result.warnings) in _warned:
+        return
+    if len(_warned) >= 1024:
+        _warned.clear()
+    _warned.add((result.name, result.warnings))
+    warn(result.warnings, CompilerWarning)
 
 
 def mode_number(mode) -> int:

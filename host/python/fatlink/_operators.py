@@ -9,31 +9,27 @@ position. Operators in fatbins without a .json have no fields to compare."""
 import operator
 import os
 
-from ._arguments import path_of, shown
-from ._elements import NUMBERS, element_type, is_same_record, record_of_fields, warn_of_names
-from ._errors import CompileError, FileError, UsageError, UsageTypeError
+from ._arguments import attribute, path_of, shown
+from ._elements import number_type, warn_of_names
+from ._errors import CompileError, FileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
-from ._install import installed
-from ._linking import compile
+from ._linking import compile_operator as compile
+from ._linking import warn_of_compile
 from ._python_operators import compile_function, function_of, key_of_function, result_of
 
-TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
-if TYPE_CHECKING:
-    from typing import Any
-else:  # typing.get_type_hints needs the name
-    Any = object
-
-# Algorithms and the contracts of their operators, without the size of an element. Those of map are map1, map2 and map3.
-BASES = {"reduce": "combine", "transform_reduce": "load_combine", "segmented_reduce": "combine", "scan": "combine",
-         "exclusive_scan": "combine", "select": "keep", "partition": "keep", "transform_select": "keep_store", "sort": "less",
-         "sort_pairs": "less", "histogram": "bin"}
+# The contracts of operators, without the size of an element, and the functions that take these operators.
+ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan"), "load_combine": ("transform_reduce",),
+              "keep": ("select", "partition"), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs"),
+              "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
 _HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
-_MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(element, a, b)",
+MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(element, a, b)",
            "keep": "FATLINK_KEEP(element, x)", "map1": "FATLINK_MAP1(element, element, x)",
            "map2": "FATLINK_MAP2(element, element, a, element, b)",
-           "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)"}
+           "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)",
+           "load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
+           "bin": "FATLINK_BIN(element, x)"}
 # Families, which fatlink writes for any type of numbers where no installed operator has it.
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
@@ -106,11 +102,14 @@ def contract_for(base, size):
     return base if base.startswith("map") else f"{base}_{size}"
 
 
-def _family_of(function):
+def family_of(function):
     """The name of the operators that compute what a function of Python or NumPy does; None of any other function."""
     if type(function).__name__ == "ufunc":
         return _UNIVERSAL.get(function.__name__)
-    return _FUNCTIONS.get(function)
+    try:
+        return _FUNCTIONS.get(function)
+    except TypeError:  # it has no hash
+        return None
 
 
 def candidates(op, base, elements, mode, result=None, size=None, out=None, contract=None):
@@ -122,33 +121,67 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
     records = _records_of(base, "xyz", elements, out)
     if isinstance(op, Input):
         return [Operator(op.name, lambda: [op], result=result)]
+    if op.__class__ is Conversion:
+        return [Operator("the conversion", lambda: [op.compile(base, contract)], result=result)]
     if callable(op):
-        family = _family_of(op)
-        if family not in _EXPRESSIONS.get(base, {}):
+        family = family_of(op)
+        if base in _EXPRESSIONS and (family or is_of_library(op)) and not has_family(family, base):
+            raise _unknown(name_of(op))
+        if family is None or base not in _EXPRESSIONS:
             result = result_of(op, base, elements, mode, result)
-            return [Operator(getattr(op, "__name__", repr(op)),
-                             lambda: compile_function(op, base, contract, elements, mode, result), result=result)]
+            name = getattr(op, "__name__", repr(op))
+            return [Operator(name, lambda: _compiled(f"the Python function {name}", lambda: compile_function(
+                op, base, contract, elements, mode, result)), result=result)]
         if family == "divide" and not element.name.startswith(("float", "bfloat", "complex")):
             raise UsageTypeError(f"{op.__name__} makes floats of {element}, and the operator 'divide' truncates", input="op",
                                  hint='convert the arrays to floats, or pass op="divide"')
         op = family
-    if isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op):
-        path = path_of(op, "op")
-        return [Operator(path, lambda: [_from_file(path, contract, records)], result=result)]
-    if not isinstance(op, str):
-        raise not_an_operator(op)
-    if is_source(op):
-        return [Operator("the CUDA source", lambda: [_from_source(op, contract, "operator.cu", records, "the CUDA source")],
-                         result=result)]
-    return _by_name(op, base, contract, element, result)
+    if is_name(op):
+        return _by_name(op, base, contract, elements, result)
+    if not isinstance(op, (str, os.PathLike)):
+        raise not_an_operator(op, base)
+    name = path_of(op, "op") if is_path(op) else "the CUDA source"
+    return [Operator(name, lambda: [_compiled(name, lambda: compile_code(op, contract, records))], result=result)]
 
 
-def not_an_operator(op):
-    return UsageTypeError(f"op is {shown(op)}", input="op",
-                          hint="pass a name, a file, a fatlink.Input, CUDA source or a Python function")
+def _unknown(name):
+    """The error of a name, of which _operator_names.py says more."""
+    return UsageError(f"unknown operator {name!r}", code="no-operator", input=name, hint="fatlink.operators() lists the names")
 
 
-def _from_file(path, contract, records):
+def is_of_library(function):
+    """Whether a function is one of Python's or of a framework of arrays, which Numba does not compile."""
+    module = attribute(function, "__module__")
+    return function.__class__.__name__ in ("builtin_function_or_method", "ufunc", "type") or isinstance(module, str) and (
+        module.partition(".")[0] in ("numpy", "cupy", "torch", "jax"))
+
+
+def name_of(op):
+    """An operator's name: of a function the family that computes the same, or its own name. None of a file and of CUDA source."""
+    if callable(op):
+        return family_of(op) or is_of_library(op) and attribute(op, "__name__") or None
+    return op if is_name(op) else None
+
+
+def not_an_operator(op, base):
+    """The error of an operator of no kind; of an array it says what its callers look for."""
+    hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
+    dtype = attribute(op, "dtype")
+    if dtype is None:
+        return UsageTypeError(f"op is {shown(op)}", input="op", hint=hint)
+    if base in ("keep", "keep_store"):
+        hint = ("index with a mask in the arrays' own framework: x[mask]; or pass the condition on an element as op: a name "
+                "(\"nonzero\"), CUDA source (\"FATLINK_KEEP(float, x) { return x > 3; }\") or a Python function (lambda x: x > 3)")
+    elif not base.startswith("map"):
+        hint += "; fatlink.map applies an operator to several arrays"
+    return UsageTypeError(f"op is an array of {shown(dtype)}, not an operator", input="op", hint=hint)
+
+
+def compile_code(op, contract, records=()):
+    """The Input of a file or of CUDA source, for a contract. `records`: as of _compile_compared()."""
+    if not is_path(op):
+        return _from_source(op, contract, "operator.cu", records, "the CUDA source")
+    path = path_of(op, "op")
     if not path.endswith(".cu"):
         return Input.find(path)
     try:
@@ -161,12 +194,43 @@ def _from_file(path, contract, records):
 
 
 def _from_source(source, contract, name, records, operator, **options):
-    return _compile_compared(lambda text: compile(text, contract=contract, name=name, **options), source, records, operator)
+    result = _compile_compared(lambda text: compile(text, contract=contract, name=name, **options), source, records, operator)
+    warn_of_compile(result)
+    return result
 
 
-def _by_name(name, base, contract, element, result):
+def _compiled(what, make, why=""):
+    """What `make` returns. Where a compiler is missing, the error says what has to be compiled, and why."""
+    try:
+        return make()
+    except UnavailableError as cause:
+        if cause.code != "no-numba":  # which says it
+            cause.message = f"{what} has to be compiled{why}: {cause.message}"
+        raise
+
+
+class Conversion(tuple):
+    """An operator of one array that converts numbers: (element, result). Equal ones are one operator."""
+
+    __slots__ = ()
+
+    def __new__(cls, element, result):
+        conversion_source("map1", element, result)  # raises where there is none
+        return super().__new__(cls, (element, result))
+
+    def compile(self, base, contract):
+        """The Input; `base` as of conversion_source()."""
+        source = conversion_source(base, *self)
+        return _compiled(f"the conversion of {self[0]} to {self[1]}", lambda: compile(source, contract=contract, name="convert.cu"))
+
+
+def _by_name(name, base, contract, elements, result):
+    element = elements[0]
+    if has_family(name, base):
+        _require_one_type(name, elements)
     operators = []
     missing = None
+    is_family = name in families(base, element)
     suffixes = sorted(suffixes_of(element), key=lambda suffix: suffix.endswith("s") != base.startswith("map"))  # add_floats
     names = [name, *(f"{name}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
     for spelling in names:
@@ -175,17 +239,29 @@ def _by_name(name, base, contract, element, result):
         except FileError as cause:
             missing = missing or cause
             continue
-        operators.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element), spelling != name,
-                              result))
-        if spelling == name:
+        operators.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element),
+                                  is_family or spelling != name, result))
+        if spelling == name and not is_family:
             return operators
-    if name in families(base, element):
-        operators.append(Operator(name, lambda: [compile(source_of(name, base, element), contract=contract, name=f"{name}.cu")],
-                              identity_of(name, element), result=result or (element if element.is_bool else None)))
+    if is_family:
+        operators.append(Operator(name, lambda: [_compiled(
+            f"operator {name} of {element}", lambda: compile(source_of(name, base, element), contract=contract, name=f"{name}.cu"),
+            " (no installed operator of this name is for this type)")],
+            identity_of(name, element), result=result or (element if element.is_bool else None)))
     if not operators:
-        raise UsageError(f"unknown operator {name!r} for {element} (contract {contract})", code="no-operator", input=name,
-                         hint=what_exists(base, element)) from missing
+        raise _unknown(name) from missing
     return operators
+
+
+def _require_one_type(name, elements):
+    """Operators that fatlink writes take arrays of one type; bool is stored as uint8."""
+    types = [number_type("uint8") if element.is_bool else element for element in elements]
+    wrong = next((index for index, element in enumerate(types) if element is not types[0]), None)
+    if wrong is not None:
+        raise UsageTypeError(
+            f"operator {name} takes arrays of one type; x is an array of {elements[0]}, {'xyz'[wrong]} of {elements[wrong]}",
+            input="op", code="wrong-operator",
+            hint="convert one of them (x.astype of NumPy and CuPy, x.to of PyTorch), or pass CUDA source for both types")
 
 
 def families(base, element):
@@ -198,13 +274,18 @@ def families(base, element):
     return expressions if element.cuda_name else {}
 
 
+def has_family(name, base):
+    """Whether fatlink writes operators of this name for some types."""
+    return name in _EXPRESSIONS.get(base, {})
+
+
 def source_of(name, base, element):
     """CUDA source of an operator of a family."""
     expression = families(base, element)[name]
     if element.name in _COMPLEX_NAMES:
-        return f"using element = {_COMPLEX_NAMES[element.name]};\n{_MACROS[base]}\n{{\n  return {{{expression}}};\n}}\n"
+        return f"using element = {_COMPLEX_NAMES[element.name]};\n{MACROS[base]}\n{{\n  return {{{expression}}};\n}}\n"
     kind = "unsigned char" if element.is_bool else element.cuda_name
-    return (f"{_HEADERS.get(element.name, '')}using element = {kind};\n{_MACROS[base]}\n{{\n"
+    return (f"{_HEADERS.get(element.name, '')}using element = {kind};\n{MACROS[base]}\n{{\n"
             f"  [[maybe_unused]] element const zero = element(0);\n  return {expression};\n}}\n")
 
 
@@ -228,77 +309,7 @@ def conversion_source(base, element, result):
 
 def is_sum(op):
     """Whether an operator is one of the families whose results outgrow the elements: "add" or "multiply"."""
-    return op in ("add", "multiply") if op.__class__ is str else callable(op) and _family_of(op) in ("add", "multiply")
-
-
-def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[str]:
-    """The names that `op` of an algorithm takes for arrays of a type: those of families first, then those of installed operators.
-
-    algorithm   the name of a function: "reduce", "sort", "map"
-    dtype       the type of the elements: "float32", or a dtype of NumPy, PyTorch or JAX
-    arrays      of map: how many arrays it is called with, from 1 to 3
-
-        >>> fatlink.operators("sort", "float32")
-        ['less', 'greater', 'greater_float', 'less_float']"""
-    base = f"map{arrays}" if algorithm == "map" else BASES.get(algorithm) if isinstance(algorithm, str) else None
-    if base is None:
-        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm", hint=f"pass one of {', '.join([*BASES, 'map'])}")
-    if base not in _MACROS and algorithm == "map":
-        raise UsageError(f"arrays is {shown(arrays)}", input="arrays", hint="pass 1, 2 or 3")
-    return _names_of(base, element_type(dtype), installed())
-
-
-def _names_of(base, element, entries):
-    names = list(families(base, element))
-    contract = contract_for(base, element.bytes)
-    return names + [entry["name"] for entry in entries if (entry.get("contract") or {}).get("name") == contract
-                    and entry["kind"] == "transform" and entry["name"] not in names and _is_for(entry, element)]
-
-
-def _is_for(entry, element):
-    """Whether an installed operator of the right size is for elements of this type: as its file states, or by its name."""
-    stated = (entry.get("reference") or {}).get("element")
-    if stated:
-        return is_same_record(element.name, stated) if stated.startswith("{") else stated == element.name
-    return element.dtype is None and not _is_of_another_type(entry["name"], element)
-
-
-def what_exists(base, element):
-    """A hint that lists the operators for elements of this type."""
-    try:
-        entries = installed()
-    except Exception:  # the hint lacks them, the error is another one
-        entries = []
-    names = _names_of(base, element, entries)
-    listing = f"operators of {contract_for(base, element.bytes)} for {element}: {', '.join(names)}; or pass" if names else "pass"
-    return f"{listing} CUDA source with {_macro_name(base)}, or a Python function"
-
-
-def wrong_size(name, base, element):
-    """The error of an installed operator that is for structs of another size than the elements; None: it states no struct."""
-    try:
-        entries = installed(name)
-    except Exception:
-        return None
-    stated = next((entry["reference"]["element"] for entry in entries if (entry.get("reference") or {}).get("element")), None)
-    fields = record_of_fields(stated)
-    if fields is None:
-        return None
-    return UsageTypeError(f"operator {name} takes elements {stated}, and x is an array of {element}", input=name,
-                          code="wrong-operator",
-                          hint=f"make an array of them: numpy.empty(len(x), {fields!r}), and set its fields; "
-                               + what_exists(base, element))
-
-
-def _macro_name(base):
-    return {"load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
-            "bin": "FATLINK_BIN(type, x)"}.get(base) or _MACROS[base].replace("element", "type")
-
-
-def _is_of_another_type(name, element):
-    own = suffixes_of(element)
-    others = {suffix for other in NUMBERS for suffix in (other, *_SUFFIXES.get(other, ()))} - set(own)
-    return any(name.endswith("_" + suffix) for suffix in others) and not any(name.endswith("_" + suffix) for suffix in own)
+    return op in ("add", "multiply") if isinstance(op, str) else callable(op) and family_of(op) in ("add", "multiply")
 
 
 def key_of(op):
@@ -306,7 +317,7 @@ def key_of(op):
     function = function_of(op)
     if function is not None:
         return key_of_function(function)
-    if isinstance(op, os.PathLike) or op.__class__ is str and is_file(op):
+    if is_path(op):
         return op, _state_of(op)
     return op
 
@@ -314,6 +325,15 @@ def key_of(op):
 def is_source(text):
     """Whether a text is CUDA source, and not a name or file."""
     return "{" in text or "\n" in text
+
+
+def is_path(op):
+    """Whether an operator is a file by its name or path."""
+    return isinstance(op, os.PathLike) or isinstance(op, str) and is_file(op)
+
+
+def is_name(op):
+    return isinstance(op, str) and not is_source(op) and not is_file(op)
 
 
 def is_file(text):

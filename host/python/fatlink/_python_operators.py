@@ -12,7 +12,7 @@ from ._arguments import attribute, first_line, is_of_numpy
 from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
-from ._linking import compile
+from ._linking import compile_operator as compile
 
 # Numba puts arrays into constant memory, of which CUDA has 64 KiB. The limit also bounds what each call compares.
 _MAXIMUM_ARRAY_BYTES = 65536
