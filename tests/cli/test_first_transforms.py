@@ -98,6 +98,46 @@ class PrintedSidecar(CompileCase):
         self.assertNotIn("for example:", self.fatlink(*RUN, "--library", "map1", "own.cu").stdout)
 
 
+class NamesOfHooks(CompileCase):
+    def test_a_name_like_that_of_a_hook_is_noted_without_a_contract(self):
+        self.file("half.cu", HALF.replace("user_transform", "user_transfrom"))
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
+        self.assertIn("warning: user_transfrom is no hook of an installed contract; did you mean user_transform, a hook of the contract "
+                      "apply_transform? pass --contract apply_transform", done.stderr)
+
+    def test_a_hook_without_c_linkage_is_noted(self):
+        self.file("half.cu", HALF.replace('extern "C" ', ""))
+        done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
+        self.assertIn('is user_transform without extern "C", so that it is not the hook of the contract apply_transform', done.stderr)
+
+    def test_other_functions_are_not_noted(self):
+        self.file("half.cu", HALF.replace("user_transform", "half_of"))
+        self.assertEqual(self.fatlink("compile", "half.cu", "-o", "out.fatbin").stderr, "")
+
+    def test_a_hook_of_another_library_names_its_contract_and_library(self):
+        self.file("add.cu", 'extern "C" __device__ float combine(float a, float b) { return a + b; }\n')
+        self.assert_fails(4, *RUN, "add.cu", says=["it defines combine"],
+                          hint="combine is a hook of combine_N and load_combine_N: pass a library with one of them: ")
+        self.assertIn("reduce_N", self.fatlink(*RUN, "add.cu", status=4).stderr)
+        self.file("load.cu", 'extern "C" __device__ float load_element(void const* in, unsigned long i, void const*) { return 1; }\n')
+        self.assert_fails(4, *RUN, "load.cu", says=["it defines load_element"],
+                          hint="load_element is a hook of convert: pass a library with it: convert")
+
+    def test_a_library_without_a_transform_names_those_that_are_installed(self):
+        for library, name in (("reduce_4", "max_float"), ("stencil", "smooth")):
+            with self.subTest(library=library):
+                said = self.fatlink(*RUN, "--library", library, status=4).stderr
+                self.assertRegex(said, rf"hint: .*; installed for its contract: .*\b{name}\b")
+
+    def test_a_contract_is_named_where_a_library_is_asked_for(self):
+        for asked, hint in (("reduce", "are libraries, not contracts: name one of their contracts: combine_1, combine_2, combine_4, combine_8, combine_16"),
+                            ("reduce_16", "reduce_16 is a library, not a contract: name its contract, combine_16"),
+                            ("combine", "state the size of the elements: combine_1, combine_2")):
+            with self.subTest(asked=asked):
+                done = self.fatlink("inspect", "--contract", asked, status=3)
+                self.assertIn(hint, done.stderr)
+
+
 class Sidecars(CompileCase):
     def test_members_of_the_short_form_name_those_of_the_long_one(self):
         self.file("half.cu", HALF)
