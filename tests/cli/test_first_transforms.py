@@ -58,6 +58,11 @@ class WrongResults(CompileCase):
         self.state(hook="user_transform", reference="100 * x + 1", tolerance_ulp=0)
         self.assertNotIn("accepts", self.fatlink(*RUN, "half.cu", status=1).stdout)
 
+    def test_are_explained(self):
+        text = " ".join(self.fatlink("explain", "WRONG").stdout.split())
+        for part in ("the formula of its sidecar", "tolerance is too small", "--check-races"):
+            self.assertIn(part, text)
+
 
 class PrintedSidecar(CompileCase):
     """The form of a sidecar that `run` prints is accepted as it is."""
@@ -147,6 +152,24 @@ class Sidecars(CompileCase):
             hook = {"parameters": ["x"], **dict([member])}
             self.file("half.json", json.dumps({"name": "half", "hooks": {"user_transform": hook}}))
             self.assert_fails(3, *RUN, "half.cu", says=[f"hooks.user_transform.{member[0]}", 'not into "hooks"'], hint=hint)
+
+
+class Explanations(CliTest):
+    def test_name_every_cause(self):
+        for code, parts in (("unexpected-build", ("replaces the ident", "neither defines nor calls a hook", "a plan with another contract")),
+                            ("not-installed", ("fatbin or contract", "reduce for reduce_4", "FATLINK_PATH")),
+                            ("invalid-sidecar", ("beside an input", "a hook that the input neither defines nor calls", "error model")),
+                            ("compile-failed", ("asm statement", "no data layout", "libdevice")),
+                            ("missing-hook", ("In a compile", 'a missing extern "C"'))):
+            text = " ".join(self.fatlink("explain", code).stdout.split())
+            for part in parts:
+                with self.subTest(code=code, part=part):
+                    self.assertIn(part, text)
+
+    def test_the_hint_comes_before_the_folders_that_were_searched(self):
+        for words in (["inspect", "no_such_name"], ["inspect", "--contract", "no_such_name"]):
+            text = self.fatlink(*words, status=3).stderr
+            self.assertLess(text.index("hint:"), text.index("folders that were searched:\n"), text)
 
 
 class EndlessLoops(CompileCase):
