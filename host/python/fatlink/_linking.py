@@ -168,7 +168,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     architectures    "sm_75": PTX and LTO-IR for each; none: sm_75
     sass             "sm_90": also a cubin for each
     definitions      macros: "NAME", "NAME=VALUE" or "NAME(x)=VALUE"
-    include_folders  folders in which include directives search
+    include_folders  folders in which include directives search; of a path also its own folder, for names in quotes
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
 
@@ -178,6 +178,8 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
                               prec_sqrt=choice(prec_sqrt, "prec_sqrt"), fma=choice(fma, "fma"),
                               line_info=flag(line_info, "line_info"), contract=None if contract is None else encode(contract, "contract"),
                               standard=None if standard is None else encode(standard, "standard"))
+    if isinstance(source, os.PathLike):
+        settings.folder = encode(os.path.dirname(file) or os.curdir, "source")
     settings.architectures, settings.architecture_count = texts(architectures, "architectures")
     settings.sass, settings.sass_count = texts(sass, "sass")
     settings.definitions, settings.definition_count = texts(definitions, "definitions")
