@@ -143,6 +143,38 @@ class NamesOfHooks(CompileCase):
                 self.assertIn(hint, done.stderr)
 
 
+ROUND = """extern "C" __device__ float user_transform(float x);
+extern "C" __global__ void round_all(float const* in, int* out, unsigned long n)
+{
+  unsigned long i = blockIdx.x * (unsigned long)blockDim.x + threadIdx.x;
+  if (i < n) out[i] = (int)user_transform(in[i]);
+}
+"""
+
+
+class Buffers(CompileCase):
+    def plan(self, source, result):
+        return {"name": "round", "summary": "rounds", "arguments": [
+                    {"name": "in", "role": "input", "type": source, "count": "n"},
+                    {"name": "out", "role": "output", "type": result, "count": "n"}, {"name": "n", "role": "size"}],
+                "launches": [{"kernel": "round_all", "grid": "ceil(n / 256)", "block": 256, "arguments": ["in", "out", "n"]}]}
+
+    def test_with_swapped_types_of_one_size_are_refused(self):
+        self.file("round.cu", ROUND)
+        self.file("half.cu", HALF)
+        self.file("round.json", json.dumps(self.plan("float32", "int32")))
+        words = [*RUN, "--library", "round.cu", "half.cu"]
+        self.fatlink(*words)
+        self.file("round.json", json.dumps(self.plan("int32", "float32")))
+        self.assert_fails(4, *words, says=["launches[0] passes in, an array of int32, and round_all of ", "accesses it as floats only",
+                                           "[plan-mismatch]"], hint='correct the "type" of in, or the order of "arguments"')
+        (self.folder / "round.json").rename(self.folder / "plan.json")
+        self.fatlink("compile", "round.cu", "-o", "round.fatbin")
+        (self.folder / "plan.json").rename(self.folder / "round.json")
+        said = self.fatlink_json("check", "--target", "sm_90", "round.fatbin", "half.cu", status=4)
+        self.assertIn("plan-mismatch", [finding["id"] for finding in said["targets"][0]["findings"]])
+
+
 class Sidecars(CompileCase):
     def test_members_of_the_short_form_name_those_of_the_long_one(self):
         self.file("half.cu", HALF)
