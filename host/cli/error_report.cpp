@@ -42,10 +42,10 @@ bool is_long(std::string const& log)
   return std::ranges::count(log, '\n') > k_most_lines;
 }
 
-void print_log(std::string const& log)
+void print_log(char const* title, std::string const& log)
 {
   if (log.empty()) return;
-  print_error("  log:\n");
+  print_error("  {}\n", title);
   std::istringstream lines(log);
   for (std::string line; std::getline(lines, line);) print_error("    {}\n", line);
 }
@@ -75,9 +75,10 @@ void print_details(error const& failure)
   if (failure.where() != stage::usage &&
       details.message.find(details.code.text()) == std::string::npos)
     print_field("code:", details.code.text());
-  auto const is_first = is_long(details.log);
+  auto const is_of_folders = details.code == error_code::not_installed;
+  auto const is_first = is_of_folders || is_long(details.log);
   if (is_first) print_field("hint:", details.hint);
-  print_log(details.log);
+  print_log(is_of_folders ? "folders that were searched:" : "log:", details.log);
   if (!is_first) print_field("hint:", details.hint);
 }
 

@@ -138,14 +138,6 @@ std::string message_of(CLI::ParseError const& refusal)
   return text;
 }
 
-/// Verbs that link a library with transforms name each of them by an option.
-std::string hint_for_argument(std::string const& word, command const& verb)
-{
-  auto const help = see_help(verb.name);
-  if (verb.app->get_option_no_throw("--transform") == nullptr) return help;
-  return fmt::format("write --transform {0}, or --library {0}; {1}", word, help);
-}
-
 /// CLI11's error in the program's form. `app` has parsed the command line.
 usage_error translate(CLI::ParseError const& refusal, CLI::App const& app)
 {
@@ -164,8 +156,7 @@ usage_error translate(CLI::ParseError const& refusal, CLI::App const& app)
   if (needs_command && words.empty()) return missing_subcommand(verb);
   if (needs_command) return unknown_command(words.front(), verb);
   if (!words.empty())
-    return make_error(fmt::format("unexpected argument '{}'", words.front()),
-                      hint_for_argument(words.front(), verb));
+    return make_error(fmt::format("unexpected argument '{}'", words.front()), see_help(verb.name));
   return make_error(message_of(refusal), see_help(verb.name));
 }
 

@@ -106,6 +106,7 @@ std::vector<stated_plan> read_plans(std::vector<input> const& files,
 std::vector<finding> judge_plan(stated_plan const& stated, entry_choice const& choice)
 {
   auto findings = detail::check_plan(stated.plan, stated.modules, {.choice = choice});
+  if (findings.empty()) findings = detail::check_array_types(stated.plan, stated.modules);
   auto elements = detail::check_elements(stated.plan, stated.all);
   if (elements.empty()) elements = judge_references(stated);
   append(findings, std::move(elements));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiles of the C interface.
+#include <cstddef>
 #include <cstring>
+#include <fstream>
 
 #include "c_interface_fixture.hpp"
 #include "fatlink/compiler.hpp"
@@ -59,6 +61,32 @@ TEST_F(CCompile, GivesAFatbinThatLinks)
   input_ = std::move(fatbin_);
   fixtures::c_kernel kernel;
   succeed(fatlink_module_kernel(load().get(), "store", result_of(kernel)));
+}
+
+TEST_F(CCompile, FindsHeadersInTheFolderOfTheSource)
+{
+  fixtures::folder const folder;
+  auto const path = folder.path().string();
+  std::ofstream(folder.path() / "value.cuh") << "#define VALUE 7\n";
+  auto const source = std::string("#include \"value.cuh\"\n") + k_source;
+  auto stated = options();
+  fixtures::c_error const error(compile(source.c_str(), stated));
+  if (fatlink_error_get_kind(error.get()) == FATLINK_ERROR_UNAVAILABLE)
+    GTEST_SKIP() << fatlink_error_message(error.get());
+  EXPECT_STREQ(fatlink_error_code(error.get()), "header-not-found");
+  stated.folder = path.c_str();
+  succeed(compile(source.c_str(), stated));
+}
+
+TEST_F(CCompile, TakesOptionsOfTheFirstVersion)
+{
+  auto stated = options();
+  char const* const definition = "VALUE=7";
+  stated.definitions = &definition;
+  stated.definition_count = 1;
+  stated.folder = "/nowhere";
+  stated.size = offsetof(fatlink_compile_options, folder);
+  skip_without_nvrtc(compile(k_source, stated));
 }
 
 TEST_F(CCompile, ReportsTheLog)

@@ -49,6 +49,10 @@ class Parts(BenchTest):
         self.assertIn("Preflight of the pair", text)
         self.assertNotIn("| link |", text)
 
+    def test_transforms_need_no_option(self):
+        report = self.bench("--only", "preflight", SHARE / "gelu.fatbin")
+        self.assertEqual(report["transform"], "gelu")
+
     def test_a_part_that_there_is_not_is_refused(self):
         self.assert_fails(2, "bench", "--only", "kernel", says=["--only"], hint="kernels")
 

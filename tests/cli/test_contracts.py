@@ -51,6 +51,8 @@ class Identity(Contracts):
         self.assertEqual(finding["id"], "contract-mismatch")
         self.assertIn("declares float scale(float)", finding["message"])
         self.assertIn("declares int scale(int)", finding["message"])
+        self.assertRegex(finding["message"], r": the declaration changed, and the version \d+ was not raised$")
+        self.assertIn("raises VERSION of fatlink_add_contract", finding["hint"])
         self.assertIn("built against the same contract", finding["hint"])
 
     def test_a_hook_that_one_side_does_not_declare_is_named(self):

@@ -194,7 +194,8 @@ class RunPlan(PlanTest):
         stated = '{"name": "half", "hook": "user_transform", "reference": "x / 2", "tolerance_ulp": %s}'
         self.file("half.json", stated % 1)
         done = self.fatlink("run", "--device", "cpu", "half.cu", "--elements", "1000", status=1)
-        self.assertRegex(done.stdout, r"; the worst is element \d+: \S+, expected \S+, an error of \S+ ulp, which a tolerance of \"ulp\": \S+ accepts")
+        self.assertRegex(done.stdout, r"; the worst is element \d+: \S+, expected \S+, an error of \S+ ulp\n")
+        self.assertRegex(done.stdout, r"\"tolerance_ulp\": \S+ in half.json accepts every element\n")
         said = self.fatlink_json("run", "--device", "cpu", "half.cu", "--elements", "1000", status=1)["modes"][0]["reference"][0]
         self.assertGreaterEqual(said["accepting_ulp"], said["max_ulp"])
         self.assertIn("index", said["worst"])

@@ -61,7 +61,6 @@ class Words(UsageTest):
         self.assert_fails(3, "inspect", "--", "--json", says=["./--json"])
 
     def test_an_argument_that_a_verb_does_not_take(self):
-        self.assert_usage(["bench", RELU], f"unexpected argument '{RELU}'", f"write --transform {RELU}, or --library {RELU}; see fatlink bench --help")
         self.assert_usage(["doctor", "now"], "unexpected argument 'now'", "see fatlink doctor --help")
 
     def test_values_of_enumerations_offer_the_nearest(self):

@@ -158,6 +158,14 @@ class Compiles(PythonCase):
         self.compile("FATLINK_COMBINE(float, a, b) { return\n#include <body.h>\n; }", contract="combine_4",
                      definitions=["FACTOR=2"], include_folders=[self.folder], standard="c++20", ftz=True, fma=False)
 
+    def test_of_a_file_find_headers_beside_it(self):
+        (self.folder / "body.cuh").write_text("a + b")
+        (self.folder / "sum.cu").write_text('FATLINK_COMBINE(float, a, b) { return\n#include "body.cuh"\n; }')
+        self.compile(self.folder / "sum.cu", contract="combine_4")
+        error = self.assert_error(fatlink.CompileError, fatlink.compile, (self.folder / "sum.cu").read_text(), contract="combine_4",
+                                  says="the header body.cuh is in none of the folders")
+        self.assertEqual(error.code, "header-not-found")
+
     def test_that_fail_have_the_log(self):
         self.compile(SOURCE, contract="combine_4")
         error = self.assert_error(fatlink.CompileError, fatlink.compile, SOURCE.replace("return", "retrun"), contract="combine_4",

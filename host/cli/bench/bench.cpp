@@ -135,6 +135,7 @@ struct bench_arguments {
   std::vector<std::size_t> elements{std::size_t{1} << 28};
   bool states_elements = false;  ///< whether --elements is given
   std::string library;
+  std::vector<std::string> positional;  ///< transforms without --transform
   std::vector<std::string> transforms;
   std::string mode = "both";
   std::vector<std::string> values;
@@ -252,6 +253,7 @@ void add_bench(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<bench_arguments>();
   auto* verb = app.add_subcommand("bench", "Measure kernels, links and start-up.");
+  add_positional_transforms(*verb, arguments->positional);
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
              "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
              "(default: 256Mi)")
@@ -275,9 +277,11 @@ void add_bench(CLI::App& app, int& exit_status)
       "Example: fatlink bench --elements 1Mi,256Mi\n"
       "Without a GPU, links for sm_90, start-up and the reference device are measured. A .cu file "
       "is "
-      "also compiled with nvcc, if there is one: fatlink bench --transform half.cu");
+      "also compiled with nvcc, if there is one: fatlink bench half.cu");
   verb->callback([arguments, &exit_status] {
     arguments->link.note_inputs({arguments->library});
+    arguments->transforms.insert(arguments->transforms.begin(), arguments->positional.begin(),
+                                 arguments->positional.end());
     arguments->link.note_inputs(arguments->transforms);
     exit_status = bench(*arguments);
   });

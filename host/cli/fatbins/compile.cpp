@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "catalogue/installed_library.hpp"
 #include "code_report.hpp"
@@ -22,6 +23,7 @@
 #include "preflight/symbols.hpp"
 #include "source_inputs.hpp"
 #include "terminal/streams.hpp"
+#include "util/text/nearest.hpp"
 #include "verbs.hpp"
 #include "verification/build_check.hpp"
 
@@ -104,33 +106,81 @@ void warn_about_float_flags(compiled_source& compiled, std::string const& file)
     }
 }
 
-/// Whether code of `compiled` defines `name` for other modules.
-bool defines(compiled_source const& compiled, std::string const& name)
+/// The functions that code of `compiled` defines for other modules.
+std::set<std::string> functions_of(compiled_source const& compiled)
 {
-  auto const is_of_name = [&](ptx_function const& function) { return function.name == name; };
-  return std::ranges::any_of(compiled.code.entries(), [&](fatbin_entry const& entry) {
-    if (!shows_interface(entry)) return false;
+  std::set<std::string> names;
+  for (auto const& entry : compiled.code.entries()) {
+    if (!shows_interface(entry)) continue;
     auto const& module = compiled.code.interface(entry);
-    return std::ranges::any_of(module.definitions, is_of_name) ||
-           std::ranges::any_of(module.weak, is_of_name);
+    for (auto const* functions : {&module.definitions, &module.weak})
+      for (auto const& function : *functions) names.insert(function.name);
+  }
+  return names;
+}
+
+/// Whether it is a library or a program: its functions are its own.
+bool has_kernel(compiled_source const& compiled)
+{
+  return std::ranges::any_of(compiled.code.entries(), [&](fatbin_entry const& entry) {
+    return shows_interface(entry) && !compiled.code.interface(entry).kernels.empty();
   });
 }
 
-/// Of functions with the name of a hook, whose types no contract has checked.
+using contracts_of_hooks = std::map<std::string, std::vector<std::string>>;
+
+/// "the contract mix", "the contracts combine_1, combine_2".
+std::string contracts_text(std::vector<std::string> const& names)
+{
+  return fmt::format("the contract{} {}", names.size() == 1 ? "" : "s", fmt::join(names, ", "));
+}
+
+/// "pass --contract mix".
+std::string contract_remedy(std::vector<std::string> const& names)
+{
+  return fmt::format("pass --contract {}", names.size() == 1 ? names.front() : "NAME");
+}
+
+/// Whether one letter in four differs, or fewer.
+bool is_similar(std::string const& function, std::string const& hook)
+{
+  return detail::edit_distance(function, hook) * 4 <= hook.size();
+}
+
+/// A warning of a function that is no hook, but has nearly the name of one, or lacks extern "C";
+/// empty for others.
+std::string warn_of_similar(std::string const& function, contracts_of_hooks const& contracts)
+{
+  for (auto const& [hook, names] : contracts) {
+    if (function.starts_with(fmt::format("_Z{}{}", hook.size(), hook)))
+      return fmt::format(
+          "{} is {} without extern \"C\", so that it is not the hook of {}: declare it extern "
+          "\"C\", and {}, so that its type is checked",
+          function, hook, contracts_text(names), contract_remedy(names));
+    if (is_similar(function, hook))
+      return fmt::format(
+          "{} is no hook of an installed contract; did you mean {}, a hook of {}? {}, so that name "
+          "and type are checked",
+          function, hook, contracts_text(names), contract_remedy(names));
+  }
+  return {};
+}
+
+/// Of functions with the name of a hook, whose types no contract has checked; if there are none, of
+/// those with a similar name.
 void warn_about_hooks(compiled_source& compiled)
 {
-  std::map<std::string, std::vector<std::string>> contracts;  // by hook
-  for (auto const& name : detail::list_contracts()) try {
-      for (auto const& hook : detail::find_contract(name).hooks) contracts[hook].push_back(name);
-    } catch (error const&) {  // it is damaged
-      continue;
-    }
+  auto const contracts = detail::contracts_by_hook();
+  auto const functions = functions_of(compiled);
+  auto const before = compiled.warnings.size();
   for (auto const& [hook, names] : contracts)
-    if (defines(compiled, hook))
-      compiled.warnings.push_back(fmt::format(
-          "{} is a hook of the contract{} {}: pass --contract {}, so that its type is checked",
-          hook, names.size() == 1 ? "" : "s", fmt::join(names, ", "),
-          names.size() == 1 ? names.front() : "NAME"));
+    if (functions.contains(hook))
+      compiled.warnings.push_back(fmt::format("{} is a hook of {}: {}, so that its type is checked",
+                                              hook, contracts_text(names), contract_remedy(names)));
+  if (compiled.warnings.size() != before || has_kernel(compiled)) return;
+  for (auto const& function : functions)
+    if (auto warning = warn_of_similar(function, contracts); !warning.empty())
+      compiled.warnings.push_back(std::move(warning));
 }
 
 int compile(compile_arguments const& arguments)

@@ -101,7 +101,9 @@ bound_types bind_plan(launch_plan plan, std::span<input const> inputs,
   bound_types bound{.references = read_references(inputs)};
   check_called(bound.references, modules);
   bound.plan = detail::bind_types(std::move(plan), detail::elements_of(modules, inputs));
-  if (auto findings = detail::check_plan(bound.plan, modules); !findings.empty())
+  auto findings = detail::check_plan(bound.plan, modules);
+  if (findings.empty()) findings = detail::check_array_types(bound.plan, modules);
+  if (!findings.empty())
     throw refused_error(std::move(findings), fmt::format("run plan {}", bound.plan.name));
   detail::require_types(bound.plan);
   return bound;

@@ -35,6 +35,15 @@ std::size_t count_open(opened_devices const& devices)
       std::ranges::count_if(devices, [](auto const& device) { return bool(device); }));
 }
 
+/// What ends an endless loop: "; limit: --instruction-budget 1073741824". Empty on GPUs, which have
+/// none.
+std::string budget_text(device_kind kind, std::uint64_t budget)
+{
+  if (kind != device_kind::cpu) return {};
+  if (budget == 0) return "; no limit: --instruction-budget 0";
+  return fmt::format("; limit: --instruction-budget {}", budget);
+}
+
 /// Where the threads of several devices wait for each other before measured launches.
 using common_start = std::barrier<>;
 
@@ -82,6 +91,7 @@ class plan_run {
     take_hooks();
     verify();
     report_.plan = job_.plan;
+    report_.references = job_.references.list;
     if (report_.verified() && report_.is_complete()) write_outputs();
     return std::move(report_);
   }
@@ -143,7 +153,13 @@ class plan_run {
   {
     auto const count = count_open(devices);
     std::optional<step_line> line;
-    if (choice_.is_list()) line.emplace(fmt::format("running on {} devices", count));
+    auto const has_cpu = std::ranges::any_of(devices, [](auto const& device) {
+      return device && (*device.value)->info().kind == device_kind::cpu;
+    });
+    if (choice_.is_list())
+      line.emplace(fmt::format("running on {} devices", count),
+                   budget_text(has_cpu ? device_kind::cpu : device_kind::gpu,
+                               arguments_.cpu.instruction_budget));
     common_start start(static_cast<std::ptrdiff_t>(count));
     auto results = detail::on_each_device<std::vector<mode_result>>(
         devices, [&](std::shared_ptr<device> const& device, std::size_t index) {
@@ -181,7 +197,8 @@ class plan_run {
     std::optional<step_line> line;
     if (!choice_.is_list())
       line.emplace(fmt::format("running {} mode on {}", to_string(image.mode),
-                               to_string(destination.info().kind)));
+                               to_string(destination.info().kind)),
+                   budget_text(destination.info().kind, arguments_.cpu.instruction_budget));
     detail::stopwatch watch;
     auto const code = prepare(destination, job_.plan, job_.links.inputs, image);
     auto const load_ms = watch.lap();

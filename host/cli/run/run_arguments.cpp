@@ -189,7 +189,7 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
 void add_modules(CLI::App& verb, run_arguments& arguments)
 {
-  verb.add_option("TRANSFORM", arguments.positional, "the same as --transform TRANSFORM");
+  add_positional_transforms(verb, arguments.positional);
   add_library(verb, arguments.library);
   add_transforms(verb, arguments.transforms,
                  "(default: relu_poly); repeat it for several transforms");
@@ -254,6 +254,11 @@ void add_plan(CLI::App& verb, run_arguments& arguments)
 }
 
 }  // namespace
+
+void add_positional_transforms(CLI::App& verb, std::vector<std::string>& transforms)
+{
+  verb.add_option("TRANSFORM", transforms, "the same as --transform TRANSFORM");
+}
 
 void add_library(CLI::App& verb, std::string& library)
 {

@@ -20,6 +20,8 @@
 
 namespace fatlink::cli {
 
+/// Adds TRANSFORM without an option.
+void add_positional_transforms(CLI::App& verb, std::vector<std::string>& transforms);
 /// Adds --library.
 void add_library(CLI::App& verb, std::string& library);
 

@@ -104,6 +104,41 @@ void read_links(run_job& job, std::optional<input> library, run_arguments const&
   links.launched = job.plan.kernels();
 }
 
+/// Names of installed transforms for the contract of `library`, at most eight; empty where it
+/// states none, or none is installed.
+std::string list_transforms(input const& library)
+{
+  constexpr std::size_t k_most_names = 8;
+  auto const* const contract = find_contract(library);
+  if (contract == nullptr) return {};
+  std::string list;
+  std::size_t count = 0;
+  for (auto const& entry : list_installed(search_path())) {
+    auto const& stated = entry.ident;
+    if (!is_used(entry) || entry.role != fatbin_role::transform || !stated ||
+        stated->contract != contract->contract || stated->version != contract->version)
+      continue;
+    if (count++ == k_most_names) return list + ", … (fatlink list)";
+    list += (list.empty() ? "" : ", ") + entry.name;
+  }
+  return list;
+}
+
+/// As check_inputs; where a transform is missing, the hints name those that are installed.
+void check_transforms(run_links const& links, bool has_transform)
+try {
+  check_inputs(links);
+} catch (refused_error const& refused) {
+  auto findings = refused.findings();
+  auto const is_missing = [](finding const& entry) { return entry.id == finding_id::missing_hook; };
+  if (has_transform || std::ranges::none_of(findings, is_missing)) throw;
+  auto const names = list_transforms(links.inputs.front());
+  if (names.empty()) throw;
+  for (auto& entry : findings)
+    if (is_missing(entry)) entry.hint += fmt::format("; installed for its contract: {}", names);
+  throw refused_error(std::move(findings));
+}
+
 /// By rows, the host holds some rows at a time.
 array_copies copies_of(run_job const& job, run_arguments const& arguments, device_choice& choice)
 {
@@ -164,7 +199,9 @@ run_job prepare_job(run_arguments const& arguments, device_choice& choice, compi
   read_links(job, std::move(library.code), arguments, choice, compiles);
   for (auto const& [name, file] : job.arguments.outputs) keep_headers(compiles.headers, {file});
   refuse_sass_without_gpu(job.links, choice);
-  check_inputs(job.links);  // a transform of another contract may fit no argument of the plan
+  check_transforms(
+      job.links,
+      job.files.size() > 1);  // a transform of another contract may fit no argument of the plan
   auto bound = bind_plan(std::move(job.plan), job.links.inputs, job.links.modules);
   job.plan = std::move(bound.plan);
   job.split = split_of(job.plan);  // with types

@@ -8,8 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
-#include <map>
-#include <set>
 #include <span>
 #include <string>
 
@@ -17,6 +15,7 @@
 #include "error_report.hpp"
 #include "fatlink/resources.hpp"
 #include "installed.hpp"
+#include "run/sidecar_form.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -213,36 +212,116 @@ std::string inputs_text(run_report const& run, std::string const& output)
   return " (" + text + ")";
 }
 
-/// A tolerance in ULP, in two digits, that accepts every element; empty: none does, or the bound
-/// has other parts.
+/// A tolerance in ULP, in two digits, that accepts every element; empty: none that a sidecar may
+/// state does, or the bound has other parts.
 std::optional<double> accepting_ulp(output_verification const& result)
 {
   auto const ulp = result.max_ulp();
-  if (result.failures == 0 || !ulp || !std::isfinite(*ulp) || *ulp <= 0) return std::nullopt;
+  auto const is_stateable = ulp && *ulp > 0 && *ulp <= k_most_tolerance_ulp;
+  if (result.failures == 0 || !is_stateable) return std::nullopt;
   auto const unit = std::pow(10.0, std::floor(std::log10(*ulp)) - 1);
-  auto const rounded = std::ceil(*ulp / unit) * unit;
-  return std::stod(fmt::format("{:.3g}", rounded));
+  auto const rounded = std::stod(fmt::format("{:.3g}", std::ceil(*ulp / unit) * unit));
+  return std::min(rounded, k_most_tolerance_ulp);
 }
 
 /// The error of the worst element: "3.4 ulp", or "0.1".
 std::string worst_error_text(output_verification const& result)
 {
   auto const ulp = result.max_ulp();
-  if (ulp && std::isfinite(*ulp)) return fmt::format("{:.3g} ulp", *ulp);
+  if (ulp && std::isfinite(*ulp) && *result.tolerance_ulp > 0)
+    return fmt::format("{:.3g} ulp", *ulp);
   return fmt::format("{:.3g}", result.worst->error);
 }
 
-/// "; the worst is element 7: 1.5, expected 1, an error of 3.4 ulp, which "ulp": 3.4 accepts".
+/// "; the worst is element 7: 1.5, expected 1, an error of 3.4 ulp".
 std::string worst_text(output_verification const& result)
 {
   if (!result.worst || !std::isfinite(result.worst->error)) return {};
   auto const& worst = *result.worst;
-  auto text = fmt::format("; the worst is element {}{}: {}, expected {}, an error of {}",
-                          worst.index, worst.component.empty() ? "" : " (" + worst.component + ")",
-                          worst.actual, worst.expected, worst_error_text(result));
-  if (auto const ulp = accepting_ulp(result))
-    text += fmt::format(", which a tolerance of \"ulp\": {:g} accepts", *ulp);
-  return text;
+  return fmt::format("; the worst is element {}{}: {}, expected {}, an error of {}", worst.index,
+                     worst.component.empty() ? "" : " (" + worst.component + ")", worst.actual,
+                     worst.expected, worst_error_text(result));
+}
+
+/// What a sidecar states of one hook.
+struct stated_hook {
+  transform_reference const& sidecar;
+  hook_reference const& hook;
+};
+
+/// Adds what the sidecars of `run` state of the hooks in `node`, each once.
+void add_stated(std::vector<stated_hook>& list, run_report const& run, computation const& node)
+{
+  auto const is_listed = [&](stated_hook const& other) { return other.hook.hook == node.name; };
+  if (std::ranges::none_of(list, is_listed))
+    for (auto const& sidecar : run.references)
+      if (auto const* const hook = sidecar.find(node.name)) {
+        list.push_back({sidecar, *hook});
+        break;
+      }
+  for (auto const& operand : node.operands) add_stated(list, run, operand);
+}
+
+/// What the expected values of `output` are computed from.
+std::vector<stated_hook> stated_hooks(run_report const& run, std::string const& output)
+{
+  std::vector<stated_hook> list;
+  auto const result = std::ranges::find(run.plan.results, output, &plan_result::output);
+  if (result != run.plan.results.end()) add_stated(list, run, result->value);
+  return list;
+}
+
+/// "scale(x) = 2 * x", of a struct "best(a, b) = {value: a.value, index: a.index}".
+std::string formula_text(hook_reference const& hook)
+{
+  std::vector<std::string> parts;
+  for (auto const& part : hook.result)
+    parts.push_back(part.field.empty() ? part.text : fmt::format("{}: {}", part.field, part.text));
+  auto const is_struct = !hook.result.empty() && !hook.result.front().field.empty();
+  return fmt::format("{}({}) = {}{}{}", hook.hook, fmt::join(hook.parameters, ", "),
+                     is_struct ? "{" : "", fmt::join(parts, ", "), is_struct ? "}" : "");
+}
+
+nlohmann::json formulas_to_json(std::vector<stated_hook> const& stated)
+{
+  auto rows = nlohmann::json::array();
+  for (auto const& [sidecar, hook] : stated)
+    rows.push_back({{"hook", hook.hook},
+                    {"transform", sidecar.subject},
+                    {"sidecar", sidecar.file},
+                    {"formula", formula_text(hook)}});
+  return rows;
+}
+
+/// As above, for all modes.
+std::optional<double> accepting_ulp(run_report const& run, std::string const& output)
+{
+  double most = 0;
+  for (auto const& mode : run.results.modes) {
+    auto const place = mode.references.find(output);
+    if (place == mode.references.end() || place->second.failures == 0) continue;
+    auto const ulp = accepting_ulp(place->second);
+    if (!ulp) return std::nullopt;
+    most = std::max(most, *ulp);
+  }
+  return most;
+}
+
+/// Under a wrong result: the transform, the formula that its sidecar states, and a tolerance that
+/// accepts the results of all modes.
+void print_causes(run_report const& run, std::string const& output)
+{
+  auto const stated = stated_hooks(run, output);
+  for (auto const& [sidecar, hook] : stated)
+    fmt::print("               {} is compared with {} of {}\n", sidecar.subject, formula_text(hook),
+               sidecar.file);
+  auto const ulp = accepting_ulp(run, output);
+  if (!ulp || stated.empty()) return;
+  auto const& sidecar = stated.front().sidecar;
+  fmt::print("               {} in {} accepts every element\n",
+             sidecar.states_hooks ? fmt::format("\"tolerance\": {{\"ulp\": {:g}}}", *ulp)
+                                  : fmt::format("\"tolerance_ulp\": {:g}", *ulp),
+             sidecar.file);
 }
 
 nlohmann::json worst_to_json(worst_element const& worst)
@@ -277,6 +356,25 @@ void print_comparisons(run_report const& run, char const* title, comparisons con
 {
   for (auto const& [name, result] : results)
     fmt::print("  {:<12} {}: {}\n", title, name, comparison_text(result, inputs_text(run, name)));
+}
+
+bool is_wrong(comparisons const& results, std::string const& output)
+{
+  auto const place = results.find(output);
+  return place != results.end() && place->second.failures != 0;
+}
+
+/// Of mode `index` with the values that the sidecars state; the causes under the first mode whose
+/// results are wrong.
+void print_references(run_report const& run, std::size_t index)
+{
+  auto const modes = std::span(run.results.modes);
+  for (auto const& [name, result] : modes[index].references) {
+    print_comparisons(run, "reference", {{name, result}});
+    auto const is_known = std::ranges::any_of(
+        modes.first(index), [&](auto const& mode) { return is_wrong(mode.references, name); });
+    if (result.failures != 0 && !is_known) print_causes(run, name);
+  }
 }
 
 nlohmann::json optional_number(std::optional<double> const& value)
@@ -390,6 +488,9 @@ nlohmann::json mode_to_json(run_report const& run, std::size_t index)
   auto const& compared = run.results.modes[index];
   if (auto const verified = is_verified(compared)) json["verified"] = *verified;
   json["reference"] = report_json(run, compared.references);
+  for (auto& entry : json["reference"])
+    if (entry["verified"] == false)
+      entry["formulas"] = formulas_to_json(stated_hooks(run, entry["output"]));
   json["expected"] = report_json(run, compared.expectations);
   return json;
 }
@@ -448,7 +549,7 @@ void print_mode(run_report const& run, std::size_t index)
   else
     print_several(run, index);
   if (run.results.modes.size() <= index) return;
-  print_comparisons(run, "reference", run.results.modes[index].references);
+  print_references(run, index);
   print_comparisons(run, "--expect", run.results.modes[index].expectations);
 }
 
@@ -515,53 +616,6 @@ void print_agreement(run_report const& run)
     fmt::print("Nothing was verified.\n");
 }
 
-/// A hook in a form of a sidecar.
-struct hook_form {
-  std::vector<std::string> parameters = {};
-  std::string result = {};  ///< an example
-  bool is_folded = false;   ///< floats need an error model
-};
-
-/// By what is done with the hook of `node`.
-hook_form form_of(computation const& node)
-{
-  switch (node.kind) {
-    case operation::map: {
-      if (node.operands.size() == 1) return {{"x"}, "x"};
-      hook_form form;
-      for (std::size_t i = 0; i < node.operands.size(); ++i)
-        form.parameters.push_back(fmt::format("x{}", i + 1));
-      form.result = fmt::format("{}", fmt::join(form.parameters, " + "));
-      return form;
-    }
-    case operation::filter:
-    case operation::rejected:
-    case operation::count:
-      return {{"x"}, "x > 0"};
-    case operation::histogram:
-      return {{"x"}, "x"};
-    case operation::sort:
-      return {{"a", "b"}, "a < b"};
-    default:
-      return {{"a", "b"}, "a + b", true};
-  }
-}
-
-/// Adds the filled hooks of `node`.
-void add_hooks(std::map<std::string, hook_form>& hooks, computation const& node,
-               std::set<std::string> const& filled)
-{
-  if (filled.contains(node.name)) hooks.emplace(node.name, form_of(node));
-  for (auto const& operand : node.operands) add_hooks(hooks, operand, filled);
-}
-
-/// `"add": {"parameters": ["a", "b"], "result": "a + b", "tolerance": {"ulp": 1}}`.
-std::string hook_text(std::string const& name, hook_form const& form)
-{
-  return fmt::format(R"("{}": {{"parameters": ["{}"], "result": "{}", "tolerance": {{"ulp": 1}}}})",
-                     name, fmt::join(form.parameters, R"(", ")"), form.result);
-}
-
 /// Whether an output is not verified because no sidecar states what a hook computes.
 bool lacks_sidecar(run_report const& run)
 {
@@ -578,18 +632,12 @@ void print_sidecar_form(run_report const& run)
   if (is_checked(run) || run.files.size() != 2 || !lacks_sidecar(run)) return;
   auto const file = std::filesystem::path(run.files.back()).replace_extension(".json");
   if (std::error_code ignored; std::filesystem::exists(file, ignored)) return;
-  std::map<std::string, hook_form> hooks;
-  for (auto const& result : run.plan.results) add_hooks(hooks, result.value, run.filled_hooks);
-  if (hooks.empty()) return;
-  auto const is_folded =
-      std::ranges::any_of(hooks, [](auto const& entry) { return entry.second.is_folded; });
-  std::vector<std::string> texts;
-  for (auto const& [name, form] : hooks) texts.push_back("  " + hook_text(name, form));
-  fmt::print("To verify the results, state what the transform computes in {}, for example:\n",
-             file.string());
-  fmt::print("{{\"name\": {}, \"hooks\": {{\n{}\n}}{}}}\n",
-             nlohmann::json(file.stem().string()).dump(), fmt::join(texts, ",\n"),
-             is_folded ? ", \"error_model\": \"additive\"" : "");
+  auto const form = sidecar_form(run.plan, run.filled_hooks, file.stem().string());
+  if (form.empty()) return;
+  fmt::print("To verify the results, state what the transform computes in {}, for example:\n{}\n",
+             file.string(), form);
+  if (form.find("\"element\"") != form.npos)
+    fmt::print("Replace the fields in \"element\" by those of the struct.\n");
 }
 
 }  // namespace

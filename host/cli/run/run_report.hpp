@@ -46,7 +46,8 @@ struct run_report {
   std::vector<link_mode> modes = {};
   std::vector<shared_images> images = {};  ///< of each mode: its links that succeeded
   std::vector<device_run> devices = {};
-  part_comparison results = {};  ///< of all devices
+  std::vector<transform_reference> references = {};  ///< that results were compared with
+  part_comparison results = {};                      ///< of all devices
   comparisons against_cpu = {};  ///< of the first mode with the reference device
   nlohmann::json first_rows = nlohmann::json::array();
   std::string no_gpu_reason = {};  ///< empty with --device, or if a GPU was found

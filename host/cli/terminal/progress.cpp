@@ -15,14 +15,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void show_seconds(std::stop_token const& stop, std::string const& step)
+void show_seconds(std::stop_token const& stop, std::string const& step, std::string const& note)
 {
   std::mutex mutex;
   std::unique_lock lock(mutex);
   std::condition_variable_any stopped;
   unsigned seconds = 0;
   while (!stopped.wait_for(lock, stop, 1s, [&] { return stop.stop_requested(); }))
-    print_error("\r\x1b[K{}, {} s", step, ++seconds);
+    print_error("\r\x1b[K{}, {} s{}", step, ++seconds, note);
   if (seconds != 0) print_error("\r\x1b[K");
 }
 
@@ -49,12 +49,12 @@ void progress::show(char const* step, double fraction)
   print_error("\r\x1b[K{} {:.0f} %", step, 100 * fraction);
 }
 
-step_line::step_line(std::string step)
+step_line::step_line(std::string step, std::string note)
 {
   if (::isatty(STDERR_FILENO) != 1) return;
   try {
-    clock_ = std::jthread(
-        [step = std::move(step)](std::stop_token const& stop) { show_seconds(stop, step); });
+    clock_ = std::jthread([step = std::move(step), note = std::move(note)](
+                              std::stop_token const& stop) { show_seconds(stop, step, note); });
   } catch (std::system_error const&) {  // no thread can be started: the step has no clock
   }
 }

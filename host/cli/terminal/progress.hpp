@@ -31,7 +31,8 @@ class progress {
 /// A step that cannot say which fraction of it is done, and its seconds.
 class step_line {
  public:
-  explicit step_line(std::string step);
+  /// `note` follows the seconds: what ends the step, for one.
+  explicit step_line(std::string step, std::string note = {});
 
  private:
   std::jthread clock_;  ///< its end erases the line

@@ -32,14 +32,15 @@ class source {
   /// @throws file_error missing, not a regular file, unreadable, too large; or
   ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
   static source read(std::filesystem::path const& path);
-  /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu".
+  /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu". `folder`: that of the
+  /// file which the text is from, searched as by read; empty: none.
   /// @throws file_error as read, for the content.
-  static source from_text(std::string text, std::string name);
+  static source from_text(std::string text, std::string name, std::filesystem::path folder = {});
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
   [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
-  /// The folder of the file that it was read from, "." for the working folder; empty: it was taken
-  /// in memory.
+  /// The folder of the file that it was read from, "." for the working folder; of a text in memory
+  /// that of from_text, which may be empty.
   [[nodiscard]] std::filesystem::path const& folder() const noexcept { return folder_; }
   /// The language that it was recognized as.
   [[nodiscard]] source_language language() const noexcept { return language_; }

@@ -50,7 +50,7 @@ CompileOptions = _struct("fatlink_compile_options", ("contract", c_char_p), ("ar
                          ("definitions", POINTER(c_char_p)), ("definition_count", c_size_t),
                          ("include_folders", POINTER(c_char_p)), ("include_folder_count", c_size_t), ("standard", c_char_p),
                          ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
-                         ("line_info", c_int32), ("reserved", c_int32))
+                         ("line_info", c_int32), ("reserved", c_int32), ("folder", c_char_p))
 DeviceOptions = _struct("fatlink_device_options", ("instruction_budget", c_uint64), ("check_races", c_int32),
                         ("check_uninitialized", c_int32), ("deterministic", c_int32), ("reserved", c_int32))
 DeviceInfo = _struct("fatlink_device_info", ("is_gpu", c_int32), ("ordinal", c_int32), ("name", c_char_p), ("target", c_char_p),

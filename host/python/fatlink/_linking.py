@@ -168,7 +168,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     architectures    "sm_75": PTX and LTO-IR for each; none: sm_75
     sass             "sm_90": also a cubin for each
     definitions      macros: "NAME", "NAME=VALUE" or "NAME(x)=VALUE"
-    include_folders  folders in which include directives search
+    include_folders  folders in which include directives search; of a path also its own folder, for names in quotes
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
 
@@ -186,6 +186,8 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
 
 def _compile(source, contract, name, include_folders, settings):
     data, file = _source(source)
+    if isinstance(source, os.PathLike):
+        settings.folder = encode(os.path.dirname(file) or os.curdir, "source")
     settings.contract = None if contract is None else encode(contract, "contract")
     settings.include_folders, settings.include_folder_count = texts(include_folders, "include_folders")
     handle, warnings = output(), output()

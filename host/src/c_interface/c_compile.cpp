@@ -79,9 +79,10 @@ fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source, s
     if (warnings != nullptr) *warnings = nullptr;
     auto& tool = required(compiler, "compiler").compiler;
     auto const text = list(source, count, "source");
-    auto const code =
-        fatlink::source::from_text({text.begin(), text.end()}, required_text(name, "name"));
-    auto const compiled = tool.compile(code, options_of(optional_struct(options, "options")));
+    auto const stated = optional_struct(options, "options");
+    auto const code = fatlink::source::from_text(
+        {text.begin(), text.end()}, required_text(name, "name"), text_or_empty(stated.folder));
+    auto const compiled = tool.compile(code, options_of(stated));
     auto input = std::make_unique<fatlink_input>(compiled.code);
     if (warnings != nullptr && !compiled.warnings.empty())
       *warnings = copy_text(lines_of(compiled.warnings));

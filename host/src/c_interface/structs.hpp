@@ -32,6 +32,8 @@ namespace fatlink::c {
 template <typename Struct>
 constexpr std::size_t k_first_size = sizeof(Struct);
 template <>
+constexpr inline std::size_t k_first_size<fatlink_compile_options> = 112;
+template <>
 constexpr inline std::size_t k_first_size<fatlink_image_info> = 56;
 template <>
 constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;

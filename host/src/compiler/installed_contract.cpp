@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compiler/installed_contract.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "fatbin/ident.hpp"
 #include "fatbin/json_file.hpp"
 #include "fatlink/error.hpp"
+#include "fatlink/fatbin.hpp"
 #include "fatlink/search_path.hpp"
 #include "preflight/contracts.hpp"
+#include "preflight/symbols.hpp"
 #include "util/files/read_file.hpp"
 #include "util/process/environment.hpp"
 #include "util/text/format.hpp"
@@ -88,20 +94,96 @@ try {
   fail_contract(file, detail::format("is not a contract: {}", failure.what()));
 }
 
+/// An installed library, and the ident that states its contract.
+struct contracted_library {
+  std::string name = {};
+  ident stated = {};
+};
+
+/// Those that can be read, in the order of the search path. Reads every file: for errors.
+std::vector<contracted_library> contracted_libraries()
+{
+  std::vector<contracted_library> libraries;
+  for (auto const& folder : default_search_path())
+    for (auto const& file : list_folder(folder.path)) try {
+        if (file.extension() != ".fatbin") continue;
+        auto const contents = fatbin::read(file);
+        if (!states_contract(contents.ident()) || interface_of_any(contents).kernels.empty())
+          continue;
+        libraries.push_back({.name = file.stem().string(), .stated = *contents.ident()});
+      } catch (error const&) {
+        continue;
+      }
+  return libraries;
+}
+
+/// "reduce_2" before "reduce_16".
+struct shorter_first {
+  bool operator()(std::string const& a, std::string const& b) const
+  {
+    return std::pair(a.size(), std::string_view(a)) < std::pair(b.size(), std::string_view(b));
+  }
+};
+using short_names = std::set<std::string, shorter_first>;
+
+/// `names` in their order; of many the first.
+std::string list_shortly(short_names const& names)
+{
+  constexpr std::size_t k_most_names = 8;
+  std::string list;
+  std::size_t count = 0;
+  for (auto const& name : names) {
+    if (count++ == k_most_names) return list + ", …";
+    list += (list.empty() ? "" : ", ") + name;
+  }
+  return list;
+}
+
+/// The contract to ask for where `name` is that of an installed library, or of a library or a
+/// contract without the size of the elements. Empty where it is neither.
+std::string contract_for(std::string const& name)
+{
+  auto const is_base = [&](std::string const& other) {
+    auto const sized = split_size(other);
+    return sized && sized->base == name;
+  };
+  short_names contracts;
+  for (auto const& contract : list_contracts())
+    if (is_base(contract)) contracts.insert(contract);
+  if (!contracts.empty())
+    return detail::format("state the size of the elements: {}", list_shortly(contracts));
+  short_names libraries;
+  for (auto const& library : contracted_libraries())
+    if (library.name == name || is_base(library.name)) {
+      libraries.insert(library.name);
+      contracts.insert(library.stated.contract);
+    }
+  if (contracts.empty()) return {};
+  return detail::format(
+      "{} {}: name {}{}", list_shortly(libraries),
+      libraries.size() == 1 ? "is a library, not a contract" : "are libraries, not contracts",
+      contracts.size() == 1 ? "its contract, " : "one of their contracts: ",
+      list_shortly(contracts));
+}
+
+std::string missing_hint(std::string const& name)
+{
+  if (auto hint = contract_for(name); !hint.empty()) return hint;
+  if (auto const similar = nearest(list_contracts(), name); !similar.empty())
+    return detail::format("did you mean {}?", similar);
+  return "install the package of its library, or include its header with --header";
+}
+
 [[noreturn]] void refuse_missing(std::string const& name)
 {
   std::string folders;
   for (auto const& folder : contract_folders()) folders += folder.string() + "\n";
-  auto const suggestion = nearest(list_contracts(), name);
-  throw file_error(
-      stage::compiler,
-      {.message = detail::format("the contract {} is not installed", name),
-       .input = name,
-       .code = error_code::not_installed,
-       .log = folders,
-       .hint = suggestion.empty()
-                   ? "install the package of its library, or include its header with --header"
-                   : detail::format("did you mean {}?", suggestion)});
+  throw file_error(stage::compiler,
+                   {.message = detail::format("the contract {} is not installed", name),
+                    .input = name,
+                    .code = error_code::not_installed,
+                    .log = folders,
+                    .hint = missing_hint(name)});
 }
 
 /// Whether `text` has `word` other than within a longer identifier.
@@ -400,13 +482,59 @@ std::string macro_hint(std::string_view log, installed_contract const* contract)
       macro->contracts[1].empty() ? "it" : "one of them");
 }
 
-std::string other_contract_hint(std::string_view function, installed_contract const& contract)
+std::map<std::string, std::vector<std::string>> contracts_by_hook()
+{
+  std::map<std::string, std::vector<std::string>> contracts;
+  for (auto const& name : list_contracts()) try {
+      for (auto const& hook : find_contract(name).hooks) contracts[hook].push_back(name);
+    } catch (error const&) {  // it is damaged
+      continue;
+    }
+  return contracts;
+}
+
+namespace {
+
+/// ": reduce_4, scan_4": libraries that call `function`; those for elements of the size of
+/// `contract`, or where that has none, of any size. Empty where none is installed.
+std::string libraries_with(std::string const& function, installed_contract const& contract)
+{
+  auto const size = split_size(contract.name);
+  short_names names;
+  for (auto const& [library, stated] : contracted_libraries()) {
+    if (!stated.hooks.contains(function)) continue;
+    auto const own = split_size(stated.contract);
+    if (size && own && own->bytes != size->bytes) continue;
+    names.insert(size ? library : pattern_of(library));
+  }
+  return names.empty() ? "" : ": " + list_shortly(names);
+}
+
+/// "keep_4 and keep_store_4": the contracts that declare `function`, and their number. Of contracts
+/// that no macro is for, all that are installed.
+std::pair<std::string, std::size_t> contracts_that_declare(std::string const& function,
+                                                           installed_contract const& contract)
 {
   auto const macro = std::ranges::find(k_hook_macros, function, &hook_macro::hook);
-  if (macro == k_hook_macros.end() || declares(contract, *macro)) return {};
-  return detail::format("{} is a hook of {}: pass a library with {}", function,
-                        contracts_of(*macro, &contract),
-                        macro->contracts[1].empty() ? "it" : "one of them");
+  if (macro != k_hook_macros.end())
+    return {contracts_of(*macro, &contract), macro->contracts[1].empty() ? 1 : 2};
+  auto const contracts = contracts_by_hook();
+  auto const known = contracts.find(function);
+  if (known == contracts.end()) return {};
+  return {detail::format("{}", fmt::join(known->second, " and ")), known->second.size()};
+}
+
+}  // namespace
+
+std::string other_contract_hint(std::string const& function, installed_contract const& contract)
+{
+  auto const macro = std::ranges::find(k_hook_macros, function, &hook_macro::hook);
+  if (std::ranges::find(contract.hooks, function) != contract.hooks.end()) return {};
+  if (macro != k_hook_macros.end() && declares(contract, *macro)) return {};
+  auto const [contracts, count] = contracts_that_declare(function, contract);
+  if (count == 0) return {};
+  return detail::format("{} is a hook of {}: pass a library with {}{}", function, contracts,
+                        count == 1 ? "it" : "one of them", libraries_with(function, contract));
 }
 
 std::string macro_of(std::string_view hook, installed_contract const& contract)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,8 +38,9 @@ struct installed_contract {
 };
 
 /// The first contract `name` on the search path.
-/// @throws file_error (not_installed) there is none: the log lists the folders, the hint names a
-///   similar one; (invalid_contract) it is malformed; unreadable.
+/// @throws file_error (not_installed) there is none: the log lists the folders, the hint names
+///   that of a library of this name, or a similar one; (invalid_contract) it is malformed;
+///   unreadable.
 installed_contract find_contract(std::string const& name);
 
 /// The folders DATA/include of the search path and of installed data, where there is one: headers
@@ -63,9 +65,13 @@ std::string contract_of_macros(std::string_view source);
 /// log has no macro, or nothing is known to be wrong with it.
 std::string macro_hint(std::string_view log, installed_contract const* contract);
 
-/// "keep is a hook of keep_4 and keep_store_4: pass a library with one of them"; empty where
-/// `function` is no hook that a macro defines, or `contract` has it.
-std::string other_contract_hint(std::string_view function, installed_contract const& contract);
+/// The installed contracts by the hooks that they declare, each list sorted. Contracts that cannot
+/// be read have none.
+std::map<std::string, std::vector<std::string>> contracts_by_hook();
+
+/// "keep is a hook of keep_4 and keep_store_4: pass a library with one of them: select_4"; empty
+/// where `function` is no hook of another installed contract, or `contract` has it.
+std::string other_contract_hint(std::string const& function, installed_contract const& contract);
 
 /// "FATLINK_COMBINE(type, a, b) { … }", which defines `hook` of `contract`; empty where no macro
 /// does.

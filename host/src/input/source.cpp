@@ -93,20 +93,20 @@ source source::read(std::filesystem::path const& path)
   auto const opened = detail::open_regular(path, k_hint);
   check_size(opened.size, k_largest_ir, path.string());
   auto const bytes = detail::read_file(path, k_largest_ir, k_hint);
-  auto result =
-      from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string());
-  result.folder_ = path.has_parent_path() ? path.parent_path() : ".";
-  return result;
+  return from_text({reinterpret_cast<char const*>(bytes.data()), bytes.size()}, path.string(),
+                   path.has_parent_path() ? path.parent_path() : ".");
 }
 
-source source::from_text(std::string text, std::string name)
+source source::from_text(std::string text, std::string name, std::filesystem::path folder)
 {
   check_size(text.size(), k_largest_ir, name);
   auto const language = language_of(text, name);
   if (language == source_language::cuda) check_size(text.size(), k_largest_source, name);
   check_bitcode(text, name);
   if (!begins_as_bitcode(text)) check_text(text, name);
-  return {std::move(name), std::move(text), language};
+  source result(std::move(name), std::move(text), language);
+  result.folder_ = std::move(folder);
+  return result;
 }
 
 bool source::is_bitcode() const noexcept

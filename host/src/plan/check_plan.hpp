@@ -31,6 +31,12 @@ struct plan_check {
 std::vector<finding> check_plan(launch_plan const& plan, std::span<fatbin const> modules,
                                 plan_check const& request = {});
 
+/// Findings plan-mismatch (errors): a launch passes an array of integers of 4 or 8 bytes, and the
+/// PTX of the kernel accesses it as floats only. Reads the code of the kernels: for checks before a
+/// run, not for each call of a program.
+/// @throws format_error an entry is damaged.
+std::vector<finding> check_array_types(launch_plan const& plan, std::span<fatbin const> modules);
+
 /// A finding plan-mismatch, if launches[index] does not pass what the loaded kernel takes: as many
 /// arguments as `sizes`, of these bytes. For kernels whose parameters no module shows, as those of
 /// LTO-IR. Arguments whose type is not bound are not compared.

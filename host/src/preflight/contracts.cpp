@@ -158,8 +158,10 @@ std::string hint_for(preflight_input const& a, preflight_input const& b)
                           b.file->name(), contract_of(*b.ident), contract_of(*a.ident),
                           is_library(a) ? ", or a library with " + contract_of(*b.ident) : "");
   if (a.ident->version == b.ident->version)
-    return detail::format("install versions of {} and {} that are built against the same contract",
-                          package_of(a), package_of(b));
+    return detail::format(
+        "install versions of {} and {} that are built against the same contract; the author of "
+        "the contract raises VERSION of fatlink_add_contract when a declaration changes",
+        package_of(a), package_of(b));
   return a.ident->version < b.ident->version ? advise_install(a, b) : advise_install(b, a);
 }
 
@@ -172,11 +174,15 @@ std::string describe_difference(preflight_input const& a, preflight_input const&
                           describe_elements(*b.ident));
   auto const same_name =
       a.ident->contract == b.ident->contract && a.ident->version == b.ident->version;
-  auto const hook = same_name ? differing_hook(*a.ident, *b.ident) : std::string{};
-  if (hook.empty()) return detail::format("{} and {}", describe_contract(a), describe_contract(b));
-  return detail::format("{}, which {}, and {}, which {}", describe_contract(a),
-                        describe_hook(*a.ident, hook), describe_contract(b),
-                        describe_hook(*b.ident, hook));
+  if (!same_name) return detail::format("{} and {}", describe_contract(a), describe_contract(b));
+  auto const hook = differing_hook(*a.ident, *b.ident);
+  if (hook.empty())
+    return detail::format("{} and {}: the header changed, and its version {} was not raised",
+                          describe_contract(a), describe_contract(b), a.ident->version);
+  return detail::format(
+      "{}, which {}, and {}, which {}: the declaration changed, and the version {} was not raised",
+      describe_contract(a), describe_hook(*a.ident, hook), describe_contract(b),
+      describe_hook(*b.ident, hook), a.ident->version);
 }
 
 finding make_contract_mismatch(preflight_input const& a, preflight_input const& b)

@@ -141,6 +141,7 @@ void check_plan(fatbin const& input, build_expectations const& expected)
   check_plan_contract(input, plan);
   if (!expected.reference.empty()) check_common_keys(expected.plan, expected.reference);
   auto findings = detail::check_plan(plan, std::span(&input, 1));
+  if (findings.empty()) findings = detail::check_array_types(plan, std::span(&input, 1));
   if (!findings.empty())
     throw refused_error(std::move(findings), detail::format("use {} as the launch plan of {}",
                                                             expected.plan.string(), input.name()));

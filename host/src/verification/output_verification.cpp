@@ -48,7 +48,7 @@ std::optional<double> output_verification::max_ulp() const noexcept
 {
   if (!tolerance_ulp) return std::nullopt;
   if (*tolerance_ulp > 0) return max_ratio * *tolerance_ulp;
-  return max_ratio == 0 ? 0 : k_infinite;
+  return exact_ulp;
 }
 
 output_verification& output_verification::operator+=(output_verification const& other)
@@ -68,6 +68,7 @@ output_verification& output_verification::operator+=(output_verification const& 
   unbounded += other.unbounded;
   max_abs_error = std::max(max_abs_error, other.max_abs_error);
   max_ratio = std::max(max_ratio, other.max_ratio);
+  exact_ulp = std::max(exact_ulp, other.exact_ulp);
   if (!tolerance_ulp) tolerance_ulp = other.tolerance_ulp;
   return *this;
 }
@@ -152,6 +153,14 @@ void output_comparison::note(double distance, double bound)
   if (std::isfinite(distance)) summary_.max_abs_error = std::max(summary_.max_abs_error, distance);
 }
 
+void output_comparison::note_exact(std::size_t part, number const* expected, double distance)
+{
+  if (ranges_[part].is_whole) return;
+  auto const spacing = tolerance_at({.ulp = 1}, parts_, part, expected);
+  auto const ulp = spacing > 0 ? distance / spacing : k_infinite;
+  summary_.exact_ulp = std::max(summary_.exact_ulp, ulp);
+}
+
 void output_comparison::compare(std::size_t index, number const* expected, double const* bounds)
 {
   if (is_missing(index)) return;
@@ -169,6 +178,7 @@ void output_comparison::compare(std::size_t index, number const* expected, doubl
     if (distance == 0) continue;
     note(distance, bound);
     if (distance <= bound && std::isfinite(distance)) continue;
+    if (bound == 0) note_exact(i, expected, distance);
     mismatch const wrong{
         .part = i,
         .expected = expected[i],

@@ -38,10 +38,13 @@ struct output_verification {
   std::size_t unbounded = 0;
   double max_abs_error = 0;  ///< over finite pairs
   /// The largest error divided by its bound; infinite for a bound of 0, and where a NaN or an
-  /// infinity is wrong.
+  /// wrong.
   double max_ratio = 0;
   /// The bound in spacings (ULP), if it is nothing else; empty: it has other parts.
   std::optional<double> tolerance_ulp = {};
+  /// The largest error, in spacings, of floats with a bound of 0; infinite where a NaN is
+  /// wrong.
+  double exact_ulp = 0;
 
   std::size_t first_failure = 0;  ///< index, valid when failures > 0, as all that follow
   std::string component = {};     ///< the field; empty: the element is one number
@@ -107,6 +110,8 @@ class output_comparison {
   bool is_missing(std::size_t index);
   /// Adds a difference to the largest.
   void note(double distance, double bound);
+  /// Adds a difference where the bound is 0.
+  void note_exact(std::size_t part, number const* expected, double distance);
   void record(std::size_t index, mismatch const& first);
   void note_worst(mismatch const& wrong);
 

@@ -22,7 +22,6 @@ namespace {
 using detail::json_place;
 
 constexpr std::size_t k_most_parameters = 256;
-constexpr double k_largest_ulp = 1U << 20U;
 
 // What the members of one form are; the other form has none of them.
 constexpr std::array k_old_keys{"hook", "reference", "tolerance_ulp"};
@@ -53,6 +52,18 @@ void check_form(json_place const& sidecar)
     if (auto const old = sidecar.find(key); old && has_any(sidecar.value(), k_new_keys))
       old->fail("belongs to the form for one hook in x, other members to the form with \"hooks\"",
                 R"(state it in "hooks": {"load": {"parameters": ["x"], "result": "2 * x"}})");
+}
+
+/// Members of the form for one hook that stand within "hooks".
+void refuse_old_keys(json_place const& hook)
+{
+  constexpr std::array<std::array<char const*, 2>, 3> k_remedies{
+      {{"reference", R"(state the expression as "result": "2 * x")"},
+       {"tolerance_ulp", R"(state it as "tolerance": {"ulp": 1})"},
+       {"hook", R"(leave it out: the key in "hooks" is the name of the hook)"}}};
+  for (auto const& [key, remedy] : k_remedies)
+    if (auto const member = hook.find(key))
+      member->fail("belongs to the form for one hook in x, not into \"hooks\"", remedy);
 }
 
 std::vector<std::string> read_parameters(json_place const& hook)
@@ -150,7 +161,7 @@ hook_tolerance read_tolerance(json_place const& hook)
   auto const tolerance = hook.find("tolerance");
   if (!tolerance) return {};
   tolerance->check_keys({"ulp", "absolute", "relative", "operands"});
-  return {.ulp = read_limit(*tolerance, "ulp", k_largest_ulp),
+  return {.ulp = read_limit(*tolerance, "ulp", k_most_tolerance_ulp),
           .absolute = read_limit(*tolerance, "absolute", std::numeric_limits<double>::max()),
           .relative = read_limit(*tolerance, "relative", 0.5),
           .operands = read_limit(*tolerance, "operands", 0.5)};
@@ -187,6 +198,7 @@ void read_hooks(json_place const& sidecar, transform_reference& read)
   for (auto const& [name, member] : hooks->not_empty().members(detail::k_most_hooks)) {
     if (!detail::is_identifier(name))
       member.fail("is not the name of a function", "state the hook that the source defines");
+    refuse_old_keys(member);
     member.check_keys({"parameters", "result", "type", "tolerance"});
     hook_reference hook{.hook = name, .parameters = read_parameters(member)};
     name_check const names(hook.parameters, read.types);
@@ -205,7 +217,7 @@ void read_one_hook(json_place const& sidecar, transform_reference& read)
   hook.result = {{.text = expression.text()}};
   name_check(hook.parameters, read.types).check(expression, hook.result.front().text);
   (void)sidecar.member("tolerance_ulp");
-  hook.tolerance.ulp = read_limit(sidecar, "tolerance_ulp", k_largest_ulp);
+  hook.tolerance.ulp = read_limit(sidecar, "tolerance_ulp", k_most_tolerance_ulp);
   read.hooks.push_back(std::move(hook));
 }
 
@@ -253,7 +265,9 @@ std::optional<transform_reference> read_reference(detail::sidecar_ptr const& sid
   if (!sidecar) return std::nullopt;
   if (is_source_name(file)) check_authored(*sidecar, source_keys(*sidecar));
   if (!states_reference(sidecar->json())) return std::nullopt;
-  return read_reference(*sidecar);
+  auto reference = read_reference(*sidecar);
+  reference.subject = file.string();
+  return reference;
 }
 
 }  // namespace

@@ -39,6 +39,9 @@ enum class error_model : std::uint8_t {
 /// "none", "exact", "additive", "relative".
 char const* to_string(error_model model) noexcept;
 
+/// The largest "ulp" that a sidecar may state.
+constexpr double k_most_tolerance_ulp = 1U << 20U;
+
 /// How far a result may be from the expression: the largest of the four.
 struct hook_tolerance {
   double ulp = 0;       ///< spacings of the result's type; of an integer: 1 each
@@ -70,6 +73,7 @@ struct transform_reference {
   error_model model = error_model::none;
   bool states_hooks = false;  ///< whether the file has the form with "hooks"
   std::string file = {};      ///< the file that it was read from, for messages
+  std::string subject = {};   ///< the file that it describes, as beside() got it; else empty
 
   /// Reads and checks a sidecar of either form. Members of other meaning, such as "sha256", are
   /// ignored; unknown ones within "hooks" are not.

@@ -72,8 +72,10 @@ TEST(HookMacros, DefineHooks)
 
 TEST(HookMacros, ExplainAHookOfAnotherContract)
 {
-  EXPECT_EQ(other_contract_hint("keep", contract_with_hook("combine_8", "combine")),
-            "keep is a hook of keep_8 and keep_store_8: pass a library with one of them");
+  auto const hint = other_contract_hint("keep", contract_with_hook("combine_8", "combine"));
+  EXPECT_TRUE(hint.starts_with(
+      "keep is a hook of keep_8 and keep_store_8: pass a library with one of them"))
+      << hint;  // the libraries that are installed follow
   EXPECT_EQ(other_contract_hint("combine", contract_with_hook("combine_8", "combine")), "");
   EXPECT_EQ(other_contract_hint("other", contract_with_hook("combine_8", "combine")), "");
 }

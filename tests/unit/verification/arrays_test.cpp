@@ -224,6 +224,18 @@ TEST(CompareOutputs, StatesTheLargestErrorInUlpWhereTheBoundIsInUlpOnly)
   EXPECT_FALSE((output_verification{.max_ratio = 0.25}.max_ulp()));
 }
 
+TEST(CompareOutputs, StatesTheLargestErrorInUlpOfAnExactBound)
+{
+  auto const expected = floats({1, 1024, 3});
+  auto wrong = compare_outputs(expected, floats({1 + 0x1p-21F, 1024 + 0x1p-13F, 3}), {});
+  wrong.tolerance_ulp = 0;
+  EXPECT_EQ(wrong.failures, 2U);
+  EXPECT_EQ(wrong.max_ulp(), 4);  // of the first; the second has the larger error, of 1 ulp
+  auto infinite = compare_outputs(expected, floats({1, 1024, NAN}), {});
+  infinite.tolerance_ulp = 0;
+  EXPECT_TRUE(std::isinf(infinite.max_ulp().value_or(0)));
+}
+
 TEST(CompareOutputs, FindsTheFirstFailureOnAnyCore)
 {
   auto const a = generated(type_of("float64"), 300'000);

@@ -43,14 +43,16 @@ typedef struct fatlink_compile_options {
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
   int32_t line_info;                  /**< 1: lines of the source for profilers */
   int32_t reserved;                   /**< 0 */
+  char const* folder; /**< of the source's file: searched for #include "…"; NULL: none */
 } fatlink_compile_options;
 
 /** `settings` may be NULL. NVRTC is opened at the first compile. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_compiler_create(fatlink_compiler_settings const* settings,
                                                      fatlink_compiler** compiler);
-/** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL. The
-    fatbin is an input. `warnings`, which may be NULL, gets the compiler's warnings, freed with
-    fatlink_text_free; NULL: none. Errors: usage, file, compile, unavailable. */
+/** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL;
+    without its `folder`, headers beside the source are not found. The fatbin is an input.
+   `warnings`, which may be NULL, gets the compiler's warnings, freed with fatlink_text_free; NULL:
+   none. Errors: usage, file, compile, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source,
                                              size_t count, char const* name,
                                              fatlink_compile_options const* options,
