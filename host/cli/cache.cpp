@@ -149,12 +149,12 @@ void add_cache_warm(CLI::App& verb, int& exit_status)
       ->required();
   add_mode(*sub, arguments->mode);
   add_kernels(*sub, arguments->link.options.kernels,
-              "keep only this kernel, which an input must have (default: those of the "
-              "library's launch plan, as run links it; without a plan all)");
+              "keep only this kernel (default: those of the library's launch plan, as run links "
+              "it); an input must have it; without a plan the default is all");
   add_choices(
       *sub, "--emit", arguments->emit, {"cubin", "ptx"},
-      "kind of image; the reference device requires ptx (lto mode only: with ptx alone, lto is "
-      "the default mode); cubin,ptx: both");
+      "kind of image: cubin, ptx or cubin,ptx; the reference device requires ptx, which is of lto "
+      "mode only: with ptx alone, lto is the default mode");
   sub->add_option("--layer", arguments->layer,
                   "fill this folder, to be shipped as a read-only layer, with the links and the "
                   "compiles of sources")

@@ -476,7 +476,7 @@ void add_check(CLI::App& app, int& exit_status)
       "check", "Check whether inputs link, and explain why not. CUDA is not required.");
   verb->add_option(
           "INPUT", arguments->inputs,
-          "the library, then the transforms: names, or files of any form. Without a "
+          "the library, then the transforms: names, or files of any form; without a "
           "library, the transforms are checked with every installed library that they are for")
       ->required();
   add_targets(*verb, arguments->targets,

@@ -92,7 +92,7 @@ void add_fatbin_output(CLI::App& verb, std::string& output)
 void add_resources(CLI::App& verb, bool& resources)
 {
   verb.add_flag("--resources", resources,
-                "show registers, stack, local, shared and constant memory of each kernel");
+                "show what each kernel needs; registers, stack, local, shared and constant memory");
 }
 
 void refuse_resources(std::string const& cause, std::string const& remedy)

@@ -344,8 +344,8 @@ int list(list_arguments const& arguments)
 void add_list(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<list_arguments>();
-  auto* verb = app.add_subcommand(
-      "list", "Show the installed libraries, transforms and contracts, and which work together.");
+  auto* verb =
+      app.add_subcommand("list", "Show the installed libraries, transforms and contracts.");
   verb->add_option("NAME", arguments->names, "show only these, in detail");
   add_choice(*verb, "--kind", arguments->kind, {"library", "transform", "contract"},
              "show only libraries or only transforms, or the installed contracts");

@@ -263,7 +263,8 @@ int run_program(int argc, char** argv, bool json)
       "Links CUDA device code at run time with nvJitLink, checks it first, and verifies the "
       "results.",
       "fatlink");
-  app.set_version_flag("--version", "fatlink " FATLINK_VERSION);
+  use_help_format(app);
+  app.set_version_flag("--version", "fatlink " FATLINK_VERSION, "show the version");
   app.require_subcommand(1);
   app.footer(k_footer);
   int status = k_done;

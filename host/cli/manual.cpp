@@ -145,7 +145,8 @@ std::string item(CLI::Option const& option)
 /// Of every command, which one section of the page describes.
 bool is_common(CLI::Option const& option)
 {
-  return option.check_name("--help") || option.check_name("--json");
+  return option.check_name("--help") || option.check_name("--help-all") ||
+         option.check_name("--json");
 }
 
 option_list options_of(CLI::App const& app, std::string const& group)
@@ -170,22 +171,28 @@ std::string synopsis(described_command const& command)
   return text + ".YS\n";
 }
 
+bool is_shared(std::string const& group)
+{
+  return group == k_link_group || group == k_source_group;
+}
+
 /// The groups of options that `app` shares with other commands.
 std::set<std::string> groups_of(CLI::App const& app)
 {
-  auto const groups = app.get_groups();
-  std::set<std::string> shared(groups.begin(), groups.end());
-  shared.erase("Options");
+  std::set<std::string> shared;
+  for (auto const& group : app.get_groups())
+    if (is_shared(group)) shared.insert(group);
   return shared;
 }
 
 std::string verb_options(described_command const& command)
 {
   std::string text;
-  for (auto const* option : command.app->get_options())
-    if (option->get_positional()) text += item(*option);
-  for (auto const* option : options_of(*command.app, "Options"))
-    if (!option->get_positional()) text += item(*option);
+  for (auto const& group : all_groups_of(*command.app)) {
+    if (is_shared(group)) continue;
+    if (group != k_options_group) text += ".PP\n.I " + group + '\n';
+    for (auto const* option : options_of(*command.app, group)) text += item(*option);
+  }
   for (auto const& group : groups_of(*command.app))
     text += ".PP\nSee also\n.RI \"" + group + "\" .\n";
   return text;

@@ -17,9 +17,22 @@
 
 namespace fatlink::cli {
 
-/// Heading of --help and section of the manual for options that several verbs share.
+/// Headings of --help-all and sections of the manual for options that several verbs share.
 constexpr char const* k_link_group = "Link options";
 constexpr char const* k_source_group = "Source options";
+/// Headings of a verb's own options; that of options that are added without a group is "Options".
+constexpr char const* k_options_group = "Options";
+constexpr char const* k_input_group = "What to run";
+constexpr char const* k_data_group = "Data";
+constexpr char const* k_result_group = "Check results";
+constexpr char const* k_reference_device_group = "Reference device options";
+constexpr char const* k_more_group = "More options";
+
+/// The groups of the options of `app`: as they were added, but "Options" last.
+std::vector<std::string> all_groups_of(CLI::App const& app);
+
+/// Whether --help leaves the group out, and --help-all shows it.
+bool is_group_of_more(std::string const& group);
 
 /// Options that are added to `verb` while it lives belong to `group`.
 class group_scope {

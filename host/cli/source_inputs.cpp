@@ -224,11 +224,12 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   add_source_flags(verb, flags);
   add_architectures(
       verb, "--arch", flags.architectures,
-      "architectures of PTX and LTO-IR: 75, 90a or sm_90a, separated by commas; native: "
-      "of this machine; all: every one (default: 75, unless --sass is given); code for 90a and "
-      "the like links only for that one, other code also for newer GPUs");
+      "architectures of PTX and LTO-IR, such as 75,90a (default: 75, unless --sass is given); "
+      "native: of this machine; all: every one; code for 90a and the like links only for that "
+      "one, other code for newer GPUs as well");
   add_architectures(verb, "--sass", flags.sass,
                     "architectures of cubins, which need no compiler later; CUDA C++ only");
+  group_scope const scope(verb, k_more_group);
   add_switch(
       verb, "--ftz", flags.options.float_flags.ftz,
       "flush denormal numbers to zero; this and the following options are recorded in the fatbin");

@@ -37,6 +37,9 @@ void add_doctor(CLI::App& app, int& exit_status);
 void add_explain(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);
 
+/// --help and --help-all of the program, and of verbs that are added later.
+void use_help_format(CLI::App& program);
+
 /// A code that `fatlink explain` explains, and what it means in one line.
 struct explained_code {
   std::string code;

@@ -305,7 +305,7 @@ class Toolkits(AnyStatus):
         stated = set(re.findall(r"(?m)^ \* - \\c -([A-Za-z-]+)", header))
         self.assertGreater(len(stated), 20)
         self.assertEqual(stated - set(self.OPTIONS), set(), "options that fatlink does not have")
-        offered = self.fatlink("link", "--help").stdout
+        offered = self.fatlink("link", "--help-all").stdout
         for option in filter(None, self.OPTIONS.values()):
             self.assertRegex(offered, rf"{option}\b")
 

@@ -49,7 +49,7 @@ class Manual(unittest.TestCase):
                 lines = lines + (self.section(group) if any(group in line for line in lines) else [])
             described = [(plain(term), text) for macro, term, text in zip(lines, lines[1:], lines[2:]) if macro == ".TP"]
             for option, values in options_of(verb).items():
-                if option in ("-h", "--help", "--json"):  # in one section of all commands
+                if option in ("-h", "--help", "--help-all", "--json"):  # in one section of all commands
                     continue
                 with self.subTest(verb=verb, option=option):
                     found = [(term, text) for term, text in described if option in re.split("[ ,]+", term)]
@@ -58,7 +58,7 @@ class Manual(unittest.TestCase):
                     self.assertRegex(found[0][1], r"\w")
 
     def test_options_of_every_verb_are_described_once(self):
-        self.assertEqual(self.tags(self.section("Options of every command")), ["-h", "--help", "--json"])
+        self.assertEqual(self.tags(self.section("Options of every command")), ["-h", "--help", "--help-all", "--json"])
 
     def test_synopses_name_what_is_required(self):
         said = " ".join(map(plain, self.section("link")))

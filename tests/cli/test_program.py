@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a person sees first: help, version, doctor, inspect."""
+import re
+
 from fatlink_cli import LIBRARY, SHARE, CliTest
+from program_help import all_verbs, options_of
 
 
 class Program(CliTest):
@@ -13,6 +16,25 @@ class Program(CliTest):
         for verb in ("run", "link", "inspect", "doctor", "bench"):
             said = self.fatlink(verb, "--help").stdout
             self.assertIn("--json", said)
+
+    def test_help_fits_a_screen_and_leads_to_the_rest(self):
+        for verb in ("", *all_verbs()):
+            with self.subTest(verb=verb):
+                lines = self.fatlink(*verb.split(), "--help").stdout.splitlines()
+                self.assertLessEqual(len(lines), 25)
+                # An example is one line, to be copied.
+                self.assertEqual([line for line in lines if len(line) > 100 and not line.startswith("Example")], [])
+                if verb in ("run", "link", "check", "compile", "bench"):
+                    self.assertEqual(lines[-1], f"More options: fatlink {verb} --help-all")
+                shown = set(re.findall(r"--[a-z][\w-]+", "\n".join(lines[:-2])))
+                self.assertLessEqual(shown - {"--help-all", "--version"}, set(options_of(verb)))
+
+    def test_help_all_has_everything_in_groups(self):
+        said = self.fatlink("run", "--help-all").stdout
+        self.assertEqual(re.findall(r"(?m)^([A-Z][\w ]+):$", said),
+                         ["What to run", "Reference device options", "Data", "Check results", "More options", "Link options",
+                          "Source options", "Options"])
+        self.assertGreater(len(options_of("run")), 50)
 
     def test_version(self):
         self.assertRegex(self.fatlink("--version").stdout, r"^fatlink \d+\.\d+\.\d+\n$")

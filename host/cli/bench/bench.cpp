@@ -253,26 +253,27 @@ void add_bench(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<bench_arguments>();
   auto* verb = app.add_subcommand("bench", "Measure kernels, links and start-up.");
-  add_positional_transforms(*verb, arguments->positional);
+  {
+    group_scope const scope(*verb, k_input_group);
+    add_positional_transforms(*verb, arguments->positional);
+    add_library(*verb, arguments->library);
+    add_mode(*verb, arguments->mode);
+  }
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
-             "elements of a launch, for example 65536, 1e6 or 256Mi; separate several by commas "
-             "(default: 256Mi)")
+             "elements of a launch, for example 1e6, or several 1Mi,256Mi (default: 256Mi)")
       ->each([arguments](std::string const&) { arguments->states_elements = true; });
-  add_library(*verb, arguments->library);
-  add_transforms(*verb, arguments->transforms,
-                 "(default: relu_poly, or none for a library with a launch plan); repeat it for "
-                 "several transforms");
-  add_mode(*verb, arguments->mode);
+  add_choices(*verb, "--only", arguments->parts, k_parts,
+              "measure these parts only, separated by commas");
+  add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");
+  add_common_link_flags(*verb, arguments->link);
+  verb->add_flag("--json", arguments->json, k_json_help);
+  group_scope const scope(*verb, k_more_group);
+  add_transforms(*verb, arguments->transforms);
   add_kernels(*verb, arguments->link.options.kernels,
               "measure this kernel and keep no other; repeat it to keep several, of which the "
               "first is measured (default: apply_transform, or the library's only kernel)");
-  add_common_link_flags(*verb, arguments->link);
   add_set(*verb, arguments->values);
-  add_choices(*verb, "--only", arguments->parts, k_parts,
-              "measure these parts only; separate several by commas");
-  add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");
   add_resources(*verb, arguments->resources);
-  verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink bench --elements 1Mi,256Mi\n"
       "Without a GPU, links for sm_90, start-up and the reference device are measured. A .cu file "

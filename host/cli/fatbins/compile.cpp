@@ -219,8 +219,8 @@ int compile(compile_arguments const& arguments)
 void add_compile(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<compile_arguments>();
-  auto* verb = app.add_subcommand(
-      "compile", "Compile CUDA C++ or LLVM IR to a fatbin with NVRTC or libNVVM, without nvcc.");
+  auto* verb = app.add_subcommand("compile",
+                                  "Compile CUDA C++ or LLVM IR to a fatbin with NVRTC or libNVVM.");
   verb->add_option("SOURCE", arguments->source, "CUDA C++ (.cu), or LLVM IR (.ll, .bc)")
       ->required();
   add_fatbin_output(*verb, arguments->output);

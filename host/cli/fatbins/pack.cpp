@@ -565,7 +565,7 @@ void add_pack(CLI::App& app, int& exit_status)
 {
   auto arguments = std::make_shared<pack_arguments>();
   auto* verb = app.add_subcommand(
-      "pack", "Write one fatbin from files of one source, compiled for several architectures.");
+      "pack", "Write one fatbin from files of one source for several architectures.");
   verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
   add_fatbin_output(*verb, arguments->output);
   verb->add_option("--package", arguments->package,

@@ -189,97 +189,114 @@ constexpr std::size_t k_most_printed = std::size_t{1} << 20;
 
 void add_modules(CLI::App& verb, run_arguments& arguments)
 {
+  group_scope const scope(verb, k_input_group);
   add_positional_transforms(verb, arguments.positional);
   add_library(verb, arguments.library);
-  add_transforms(verb, arguments.transforms,
-                 "(default: relu_poly); repeat it for several transforms");
   verb.add_option("--watch", arguments.watched,
-                  "a transform, source or other file: run again whenever a file that the run "
-                  "reads changes: "
-                  "it, its .json, the headers that it includes, the library")
+                  "run now, and again whenever it or what it depends on changes; a "
+                  "transform, source or other file: its .json, the headers that it includes and "
+                  "the library are watched as well")
       ->type_name("TRANSFORM");
+  add_mode(verb, arguments.mode);
+}
+
+/// What few runs need.
+void add_more(CLI::App& verb, run_arguments& arguments)
+{
+  group_scope const scope(verb, k_more_group);
+  add_transforms(verb, arguments.transforms);
   verb.add_option("--kernel", arguments.kernel,
                   "for a library without a launch plan: kernel to execute, with parameters (const "
                   "float*, float*, size_t) (default: "
                   "apply_transform, or the library's only kernel)")
       ->type_name("KERNEL");
-  add_mode(verb, arguments.mode);
+  add_texts(verb, "--state", arguments.plan.states, "FILE",
+            "a file with the bytes of a transform's state; --set replaces fields of "
+            "it");
+  add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
 }
 
 void add_device(CLI::App& verb, run_arguments& arguments)
 {
-  verb.add_option(
-          "--device", arguments.device,
-          "gpu, gpu:N, or cpu, the reference device, which links for sm_90; cpu:TARGET: for "
-          "TARGET (default: gpu, or cpu without a GPU); several, which divide the elements: all "
-          "(GPUs), gpu:0,1, cpu,cpu or 2xcpu")
-      ->type_name("DEVICE")
-      ->each(check_device);
+  {
+    group_scope const scope(verb, k_input_group);
+    verb.add_option(
+            "--device", arguments.device,
+            "gpu, gpu:N or cpu (default: gpu, or cpu without a GPU); cpu is the reference device, "
+            "which "
+            "links for sm_90, cpu:TARGET for TARGET; several devices divide the elements: all "
+            "(GPUs), gpu:0,1, cpu,cpu or 2xcpu")
+        ->type_name("DEVICE")
+        ->each(check_device);
+  }
+  group_scope const scope(verb, k_reference_device_group);
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
-            "on cpu: maximum number of instructions of a warp; 0: no limit");
-  verb.add_flag(
-      "--check-races", arguments.cpu.check_races,
-      "on cpu: fail if a thread accesses what another one writes, without synchronization");
+            "maximum number of instructions of a warp; 0: no limit");
+  verb.add_flag("--check-races", arguments.cpu.check_races,
+                "fail if a thread accesses what another one writes, without synchronization");
   verb.add_flag("--check-uninitialized", arguments.cpu.check_uninitialized,
-                "on cpu: fail if a thread reads shared memory that nothing has written");
+                "fail if a thread reads shared memory that nothing has written");
   verb.add_flag("--deterministic", arguments.cpu.deterministic,
-                "on cpu: run blocks in order on one core, so that atomics on floats give the same "
-                "bits in each run");
+                "run blocks in order on one core, so that atomics on floats give the same bits in "
+                "each run");
 }
 
 void add_data(CLI::App& verb, run_arguments& arguments)
 {
+  group_scope const scope(verb, k_data_group);
   auto* elements = add_count(verb, "--elements", arguments.elements, {1, k_most_elements},
-                             "number of elements to generate, for example 65536, 1e6, 1.5M or 64Ki")
+                             "number of elements to generate; for example 65536, 1e6, 1.5M or 64Ki")
                        ->each([&](std::string const&) { arguments.states_elements = true; });
   add_texts(verb, "--input", arguments.plan.inputs, "FILE.npy",
-            ".npy file to use instead: NAME=FILE for each input, of its type; FILE for the only "
-            "one; -: standard input")
+            "read an input instead, from FILE or NAME=FILE; NAME=FILE for each input, of its type; "
+            "FILE for the only one; -: standard input")
       ->excludes(elements);
-  add_texts(verb, "--output", arguments.plan.outputs, "FILE.npy",
-            ".npy file for the results of the last mode, if they are correct: NAME=FILE for each "
-            "output; FILE for the only one; -: standard output");
+  add_texts(
+      verb, "--output", arguments.plan.outputs, "FILE.npy",
+      "write an output, if it is correct, to FILE or NAME=FILE; of the last mode; NAME=FILE for "
+      "each output; FILE for the only one; -: standard output");
+  add_set(verb, arguments.plan.values);
 }
 
-void add_plan(CLI::App& verb, run_arguments& arguments)
+void add_checks(CLI::App& verb, run_arguments& arguments)
 {
-  add_set(verb, arguments.plan.values);
-  add_texts(verb, "--state", arguments.plan.states, "FILE",
-            "a file with the bytes of a transform's state; --set replaces fields of "
-            "it");
+  group_scope const scope(verb, k_result_group);
   add_texts(verb, "--expect", arguments.plan.expected, "FILE.npy",
-            ".npy file that an output must agree with");
+            "fail unless an output agrees with this .npy file");
   verb.add_flag("--compare-cpu", arguments.compare_cpu,
                 "also run on the reference device, and compare the results");
+  add_count(verb, "--print", arguments.print, {1, k_most_printed},
+            "show the first N results beside the expected values")
+      ->default_str("");
 }
 
 }  // namespace
 
 void add_positional_transforms(CLI::App& verb, std::vector<std::string>& transforms)
 {
-  verb.add_option("TRANSFORM", transforms, "the same as --transform TRANSFORM");
+  verb.add_option("TRANSFORM", transforms,
+                  "name, or file of any form (default: relu_poly); bench with a library with a "
+                  "launch plan: none");
 }
 
 void add_library(CLI::App& verb, std::string& library)
 {
   verb.add_option("--library", library,
-                  "library: name, or file of any form (default: the installed library of the "
-                  "transform's contract, or apply_transform)")
+                  "name, or file of any form (default: that of the transform's contract); "
+                  "apply_transform where the transform states no contract")
       ->type_name("LIBRARY");
 }
 
-void add_transforms(CLI::App& verb, std::vector<std::string>& transforms,
-                    std::string const& default_value)
+void add_transforms(CLI::App& verb, std::vector<std::string>& transforms)
 {
   add_texts(verb, "--transform", transforms, "TRANSFORM",
-            "transform: name, or file of any form " + default_value);
+            "the same as the argument TRANSFORM; repeat it for several transforms");
 }
 
 void add_set(CLI::App& verb, std::vector<std::string>& values)
 {
   add_texts(verb, "--set", values, "NAME=VALUE",
-            "a size, a value, or a field of a struct or state: n=1000, init=0, "
-            "bounds.low=1");
+            "a size, a value, or a field of a struct or state; n=1000, init=0, bounds.low=1");
 }
 
 std::string field_hint(element_type const& type, std::string const& field)
@@ -308,11 +325,8 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_modules(verb, arguments);
   add_device(verb, arguments);
   add_data(verb, arguments);
-  add_plan(verb, arguments);
-  add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
-  add_count(verb, "--print", arguments.print, {1, k_most_printed},
-            "show the first N results beside the expected values")
-      ->default_str("");
+  add_checks(verb, arguments);
+  add_more(verb, arguments);
   add_link_flags(verb, arguments.link);
   add_resources(verb, arguments.resources);
   verb.add_flag("--json", arguments.json, k_json_help);

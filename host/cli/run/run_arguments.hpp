@@ -26,8 +26,7 @@ void add_positional_transforms(CLI::App& verb, std::vector<std::string>& transfo
 void add_library(CLI::App& verb, std::string& library);
 
 /// Adds --transform, which can be repeated; its help ends with `default_value`.
-void add_transforms(CLI::App& verb, std::vector<std::string>& transforms,
-                    std::string const& default_value);
+void add_transforms(CLI::App& verb, std::vector<std::string>& transforms);
 
 /// Adds --set, which can be repeated.
 void add_set(CLI::App& verb, std::vector<std::string>& values);

@@ -43,7 +43,7 @@ typedef struct fatlink_compile_options {
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
   int32_t line_info;                  /**< 1: lines of the source for profilers */
   int32_t reserved;                   /**< 0 */
-  char const* folder; /**< of the source's file: searched for #include "…"; NULL: none */
+  char const* folder; /**< of the source's file, for quoted include directives; NULL: none */
 } fatlink_compile_options;
 
 /** `settings` may be NULL. NVRTC is opened at the first compile. Errors: usage. */
