@@ -2,8 +2,8 @@
 #[=======================================================================[.rst:
 fatlink_add_cache_layer
 -----------------------
-Links transforms with their library at build time, for packages that ship linked images. On a machine where such
-a package is installed, the first run neither links nor loads nvJitLink.
+Links transforms with their library at build time, for packages that ship linked images. If such a package is
+installed, the first run on a machine neither links nor loads nvJitLink.
 
   fatlink_add_cache_layer(<target>
     LIBRARY <target or file> TRANSFORMS <target or file>...
@@ -18,34 +18,39 @@ a package is installed, the first run neither links nor loads nvJitLink.
 
 ``LIBRARY``, ``TRANSFORMS``
   Targets of ``fatlink_add_fatbin``, or files of any input form. Each transform is linked with the library
-  separately. For a library with several hooks, join the transforms of one link by ``+``: ``load+store`` is one link
-  with both. (A target or file whose name contains ``+`` cannot be part of such a group.)
+  separately. For a library with several hooks, join the transforms of one link with ``+``: ``load+store`` is one link
+  with both. A target or file whose name contains ``+`` cannot be part of such a group.
 ``ARCHITECTURES``
-  Compute capabilities of the GPUs, for example ``80;90a``. A cubin for 80 also serves 86 and 89. Default: every generic
-  one that CUDA 13 supports.
-``MODE``, ``EMIT``
-  The link modes, and the kinds of image: PTX, which only ``lto`` mode emits, is for the reference device. Default:
-  ``both``, that is ``lto`` and ``ptx``, or ``lto`` with ``EMIT ptx``; ``cubin ptx``, or ``cubin`` with ``MODE ptx`` or
-  ``MODE sass``. ``sass`` links cubins only, without a compiler: each input must have SASS
-  for exactly each of ``ARCHITECTURES``, as ``fatlink_add_fatbin(... SASS <cc>...)`` adds it.
-``ALLOW_CALLS``, ``WHOLE_ARCHIVE``
-  Also link inputs without LTO-IR (``lto``) or PTX (``ptx``) as they are, with real calls; link all members of
-  archives. See docs/using.md, "Mix forms" and "Archives".
+  Compute capabilities of the GPUs, for example ``80;90a``. A cubin for 80 also runs on 86 and 89. Default: all generic
+  compute capabilities that CUDA 13 supports.
+``MODE``
+  The link modes. ``both`` means ``lto`` and ``ptx``. ``sass`` links cubins only, without a compiler: each input must
+  have SASS for exactly each of ``ARCHITECTURES``, as ``fatlink_add_fatbin(... SASS <cc>...)`` adds it. Default:
+  ``lto`` with ``EMIT ptx``, otherwise ``both``.
+``EMIT``
+  The kinds of image. PTX is for the reference device, and only ``lto`` mode emits it. Default: ``cubin`` with
+  ``MODE ptx`` or ``MODE sass``, otherwise ``cubin ptx``.
+``ALLOW_CALLS``
+  Also link inputs without LTO-IR (``lto``) or PTX (``ptx``) as they are, with real calls. See docs/using.md,
+  "Mix forms".
+``WHOLE_ARCHIVE``
+  Link all members of archives. See docs/using.md, "Archives".
 ``KERNELS`` to ``NVVM``
-  The options of the links, as ``fatlink cache warm`` takes them (``VARIABLES``: ``--keep-variable``); see
-  docs/using.md, "Options of a link". A layer serves links with the same options only. Default of ``KERNELS``: those of
-  the launch plan of ``LIBRARY``, as ``fatlink run`` links it; without a plan all. An option that has no effect in
-  one of the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``. With ``MODE sass``, of these
-  only ``KERNELS`` and ``NO_DRIVER_CACHE`` have an effect.
+  The options of the links, as for ``fatlink cache warm`` (``VARIABLES`` is ``--keep-variable``); see docs/using.md,
+  "Options of a link". A layer serves only links with the same options. Default of ``KERNELS``: the kernels of the launch
+  plan of ``LIBRARY``, as ``fatlink run`` links it; without a plan all kernels. An option that has no effect in one of
+  the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``. With ``MODE sass``, only ``KERNELS`` and
+  ``NO_DRIVER_CACHE`` have an effect.
 ``INSTALL_DESTINATION``
-  Also installs the layer to this folder. ``fatlink`` searches ``cache`` in each folder that ``fatlink list``
+  Also installs the layer to this folder. ``fatlink`` searches the folder ``cache`` in each folder that ``fatlink list``
   searches, for example ``share/fatlink/cache``. Entries are named after their contents, so the entries of several
   packages can share a folder.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-It serves machines with any nvJitLink or none, except those that name another one than the nvJitLink that is found at
-build time ($FATLINK_NVJITLINK). The same inputs give the same bytes. The target property ``FATLINK_LAYER`` is the folder of the layer.
+Machines with any nvJitLink, or with none, use the layer. A machine does not use it if ``$FATLINK_NVJITLINK`` names
+another nvJitLink than the one found at build time. The same inputs produce the same bytes. The target property
+``FATLINK_LAYER`` is the folder of the layer.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]

@@ -13,25 +13,25 @@ Declares a contract: the header that declares a library's hooks, with a name and
 ``HEADER``
   The header that declares the hooks, relative to the current source directory.
 ``HOOKS``
-  Names of the hooks. Default: the device functions that the text of the header declares ``extern "C"``. List
-  them when a macro or an included header declares them.
+  Names of the hooks. Default: the device functions that the text of the header declares ``extern "C"``. List the
+  hooks if a macro or an included header declares them.
 ``PACKAGE``, ``PACKAGE_VERSION``
   The package whose library has this contract, and the first version that has it. Messages tell users of an older
   library to install it. Default: the project's name and version.
 ``INSTALL_DESTINATION``
-  Also installs the contract for authors of transforms: ``<name>.cmake``, which declares the contract relative to
-  itself, ``<name>.json``, by which ``fatlink compile --contract <name>`` finds it,
-  and ``<name>/`` with the header. ``find_package(fatlink)`` declares the contracts in
-  ``share/fatlink/contracts`` of its own prefix and of each prefix in ``CMAKE_PREFIX_PATH``. Headers that the header
-  includes with quotes are installed with it; they must be in its folder or below it.
+  Also installs the contract for authors of transforms. The installed files are ``<name>.cmake``, which declares the
+  contract with paths relative to itself; ``<name>.json``, which ``fatlink compile --contract <name>`` reads; and
+  ``<name>/`` with the header. ``find_package(fatlink)`` declares the contracts in ``share/fatlink/contracts`` of its own
+  prefix and of each prefix in ``CMAKE_PREFIX_PATH``. Headers that the header includes with quotes are installed with
+  it; they must be in the folder of the header or in a subfolder.
 ``INSTALL_COMPONENT``
-  The install component. Default: ``development``. Choose that of the library if sources are compiled at run time.
+  The install component. Default: ``development``. Use the library's component if sources are compiled at run time.
 
-A contract is identified by its name, its version, and the names and exact types of its hooks; fatbins match when
-all three are equal. Comments and other code of the header are not part of it. The types are read when a fatbin
-with this contract is built, by compiling the header on its own as C++17.
+A contract is identified by its name, its version, and the names and exact types of its hooks; fatbins match if all of
+these are equal. Comments and other code in the header are not part of the contract. When a fatbin with this contract is
+built, the header is compiled by itself as C++17 to read the types.
 
-Creates the interface target ``fatlink_contract_<name>`` with the properties ``FATLINK_CONTRACT_VERSION``,
+The function creates the interface target ``fatlink_contract_<name>`` with the properties ``FATLINK_CONTRACT_VERSION``,
 ``FATLINK_CONTRACT_HEADER``, ``FATLINK_CONTRACT_HOOKS`` and ``FATLINK_CONTRACT_PACKAGE``, which
 ``fatlink_add_fatbin`` reads. A contract that the project declares replaces an installed one of the same name.
 

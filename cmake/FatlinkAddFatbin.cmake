@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_add_fatbin
 ------------------
-Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on request.
+Compiles device code to one fatbin with PTX and LTO-IR, and with SASS on request.
 
   fatlink_add_fatbin(<target>
     SOURCES <file.cu>
@@ -11,63 +11,65 @@ Compiles device code to one fatbin that holds PTX and LTO-IR, and SASS on reques
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
-  One CUDA source file: a fatbin holds one translation unit. Include other files from it. ``<fatlink/element.cuh>`` is
-  found: a hook that handles elements as bytes records their type with it. A custom command of the same directory may make
-  the file: call ``add_custom_command`` first. The same holds for ``REFERENCE`` and ``PLAN``.
+  One CUDA source file, because a fatbin holds one translation unit. Include other files from it. The include path
+  contains ``<fatlink/element.cuh>``, with which a hook that handles elements as bytes records their type. To generate the
+  file, call ``add_custom_command`` in the same directory before this function. The same applies to ``REFERENCE`` and
+  ``PLAN``.
 ``CONTRACT``
-  A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook of the wrong type
-  does not compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
+  A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook with a wrong type does not
+  compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
 ``REFERENCE``
-  What the code computes, for verification: a JSON object with ``name``, ``summary``, ``hook``, ``reference``
-  (an expression in x) and ``tolerance_ulp`` (at most 2^20), or with ``name`` and ``summary`` only; or, for hooks with
-  other parameters, with ``name``, ``summary``, ``hooks``, ``state``, ``element`` and ``error_model``
-  (docs/verification.md). The build fails on other keys, an expression that does not parse, or a hook that the contract
-  does not declare or the source does not define.
+  A JSON file that describes what the code computes, for verification. It is an object with ``name``, ``summary``,
+  ``hook``, ``reference`` (an expression in x) and ``tolerance_ulp`` (at most 2^20). It may also contain only ``name`` and
+  ``summary``. For hooks with other parameters it has ``name``, ``summary``, ``hooks``, ``state``, ``element`` and
+  ``error_model`` (docs/verification.md). The build fails if the object has other keys, an expression does not parse, or
+  the contract does not declare the hook or the source does not define it.
 ``PLAN``
-  How a library's kernels are launched, so that ``fatlink run`` and ``fatlink::prepare`` need no code of their own for
-  it: a JSON object as docs/launch_plans.md describes it. The build fails on a plan that cannot be read, on one for
-  another contract, and on kernels that do not exist or take other parameters. With ``REFERENCE``, the two files have
-  no key in common but ``name`` and ``summary``, which are then equal.
+  A JSON file that describes how a library's kernels are launched (docs/launch_plans.md). With it, ``fatlink run`` and
+  ``fatlink::prepare`` need no code for this library. The build fails if the plan cannot be read or is for another
+  contract, or if a kernel does not exist or takes other parameters. ``REFERENCE`` and ``PLAN`` may have only the keys
+  ``name`` and ``summary`` in common, with equal values.
 ``ARCHITECTURES``
-  Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports; code for it links
-  for every newer one.
+  Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports. Code for it links for
+  every newer compute capability.
 ``SASS``
-  Compute capabilities, for example ``90;100f``, for each of which a relocatable cubin is added as well. A cubin runs on
-  that GPU without a compiler; one for ``90a`` or ``100f`` is for that GPU or family only. The other entries are the same
-  with and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
+  Compute capabilities, for example ``90;100f``. A relocatable cubin is added for each of them. A cubin runs on that GPU
+  without a compiler; a cubin for ``90a`` or ``100f`` runs only on that GPU or family. The other entries are the same with
+  and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
 ``NVJITLINK_AT_LEAST``
-  The oldest nvJitLink that users of the fatbin have, for example ``13.0``. An nvJitLink reads what toolkits up to its own
-  version write, so configuration warns if the toolkit in use is newer than this.
+  The oldest nvJitLink that users of the fatbin have, for example ``13.0``. nvJitLink reads only the output of toolkits up
+  to its own version, so configuration warns if the toolkit in use is newer than this version.
 ``OPTIONS``
-  Options for nvcc, for example ``-use_fast_math``, with generator expressions. Options that set architectures or outputs,
-  and ``-G``, are rejected.
+  Options for nvcc, for example ``-use_fast_math``. Generator expressions are allowed. ``-G`` and options that set
+  architectures or outputs are rejected.
 ``OUTPUT_NAME``
   Stem of the file name. Default: the name of the target.
 ``PACKAGE``, ``PACKAGE_VERSION``
-  The package that ships the fatbin, for messages that say what to install. Default: the project's name and
-  version.
+  The package that ships the fatbin; messages tell users to install it. Default: the project's name and version.
 ``INSTALL_DESTINATION``
   Also installs the fatbin and its ``.json`` to this folder.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-Output: ``<stem>.fatbin`` and ``<stem>.json`` in ``FATLINK_DATA_DIR`` if that is set, else in the current binary
-directory. The ``.json`` holds the reference and the plan, if any, and the SHA-256 of the fatbin: readers reject a
-fatbin with another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
+The build writes ``<stem>.fatbin`` and ``<stem>.json`` to ``FATLINK_DATA_DIR`` if that is set, otherwise to the current
+binary directory. The ``.json`` contains the reference and the plan, if any, and the SHA-256 of the fatbin; readers reject
+a fatbin with another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
 
-A build replaces the two files only after every step has succeeded, each by renaming a complete copy, first the
-``.json``, then the fatbin. So a host can take them while they are replaced (``fatlink::watch``, docs/watching.md); a
-build that fails or is interrupted leaves those of the build before.
+A build replaces the two files only after every step has succeeded. It renames a complete copy of each, first the
+``.json``, then the fatbin. A host can therefore read the files at any time (``fatlink::watch``, docs/watching.md). A build
+that fails or is interrupted leaves the files of the previous build.
 
-Every entry's ident states contract, hooks, toolkit and float flags. After each build ``fatlink inspect`` reads the
-fatbin back: a missing entry or a different ident fails the build. Then ``fatlink digest`` adds digests of the
-entries to the ident, so readers reject a damaged fatbin.
+The ident of every entry contains the contract, the hooks, the toolkit and the float flags. After each build,
+``fatlink inspect`` reads the fatbin, and a missing entry or a different ident fails the build. Then ``fatlink digest``
+adds digests of the entries to the ident, so that readers reject a damaged fatbin.
 
-Builds are reproducible in any folder, with these exceptions: every kernel and function that others see has a
-parameter of a type in an unnamed namespace (nvcc then names those types by the number of its process); ``OPTIONS`` has
-``-lineinfo``; the source includes,
-by an absolute path (also through ``-I``), a header that uses ``__FILE__`` or defines private symbols, whose names
-depend on the path; the toolkit is in another folder outside of the project.
+Builds are reproducible in any folder, except in these cases:
+
+- every kernel and visible function has a parameter of a type in an unnamed namespace, which nvcc names by its process id
+- ``OPTIONS`` contains ``-lineinfo``
+- the source includes, by an absolute path (also through ``-I``), a header that uses ``__FILE__``
+- it includes in this way a header that defines private symbols, whose names depend on the path
+- the toolkit is in another folder outside of the project
 
 Missing, unknown or malformed arguments, and an nvcc that is not of CUDA 13, stop configuration.
 #]=======================================================================]

@@ -18,40 +18,44 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
 
 ``COMPONENT``
   The install component that the package holds: letters, digits and ``_ . -``.
-``SUMMARY``, ``DESCRIPTION``
-  One line, and a paragraph.
+``SUMMARY``
+  One line that describes the package.
+``DESCRIPTION``
+  One paragraph that describes the package. Default: a sentence that names the project.
 ``LICENSE``
-  File with the licence's text. Default: ``LICENSE`` beside the project's ``CMakeLists.txt``, if it exists.
+  File with the text of the licence. Default: ``LICENSE`` beside the project's ``CMakeLists.txt``, if it exists.
 ``LICENSE_ID``
-  SPDX expression of the licence, for example ``MIT``, for the RPM and the SPDX document. Default: not stated.
+  SPDX expression of the licence, for example ``MIT``, for the RPM and the SPDX document. Default: none.
 ``COPYRIGHT``
   The holder of the copyright. Default: ``The authors of <project>``.
 ``CHANGELOG``
-  Default: ``CHANGELOG.md`` beside the project's ``CMakeLists.txt``, if it exists.
+  File with the changelog. Default: ``CHANGELOG.md`` beside the project's ``CMakeLists.txt``, if it exists.
 ``OVERRIDES``
-  File with explained lintian overrides, for the DEB only.
+  File with lintian overrides and their reasons, for the DEB only.
 ``DEB_CONTROL``
-  Files for the DEB's control archive, such as ``triggers`` or ``postinst``.
+  Files for the control archive of the DEB, such as ``triggers`` or ``postinst``.
 ``CONTRACTS``
-  Contracts that the package's transforms are built against. The package depends on a package whose libraries have
-  them in the same versions, expressed as ``fatlink-contract-<name>-<version>``.
+  Contracts that the transforms in the package are built against. For each, the package depends on the virtual package
+  ``fatlink-contract-<name>-<version>``, which packages of libraries with the same version of the contract provide.
 ``PROVIDES_CONTRACTS``
-  Contracts that the package's libraries have. A fatbin of each must be installed with ``COMPONENT``.
+  Contracts of the libraries in the package. A fatbin with each contract must be installed with ``COMPONENT``.
 ``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
-  Other dependencies. Shared libraries that programs are linked with are found automatically. A program that is linked with
-  ``fatlink::static`` needs the helper ``fatlink-linkd`` of ``fatlink-runtime``, which its author states here.
+  Other dependencies. Dependencies on shared libraries are found automatically. For a program that is linked with
+  ``fatlink::static``, list ``fatlink-runtime``, because the program needs its helper ``fatlink-linkd``.
 ``SBOM``
-  Parts and dependencies, for the package's SPDX document in ``share/doc/<package>``.
+  Parts and dependencies for the SPDX document of the package, in ``share/doc/<package>``.
 ``ARCHIVE_COMPONENTS``
-  Other components whose files the TGZ also holds, because an archive has no dependencies. DEB and RPM depend on
-  the packages of those components through ``DEB_DEPENDS`` and ``RPM_REQUIRES``.
+  Other components whose files are added to the TGZ, because an archive has no dependencies. For DEB and RPM, list the
+  packages of those components in ``DEB_DEPENDS`` and ``RPM_REQUIRES``.
 ``ANY_ARCHITECTURE``
-  The package holds no code for the host's processor, only fatbins. ``cpack`` stops where it does.
+  Declares that the package contains only fatbins and no code for the host's processor. ``cpack`` stops if it contains
+  such code.
 
-The packages have the project's version, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible at the
-time ``$SOURCE_DATE_EPOCH``; without it, ``cpack`` takes the time of the project's last commit, or of its CMakeLists.txt. A TGZ unpacks to ``<project>-<version>/``, which can be
-moved; the archives of one project can be unpacked over each other. ``cpack`` needs Python 3.9 or newer, which writes the
-SPDX document: ``Python3_EXECUTABLE`` if it is set, else the first ``python3`` in ``PATH``.
+The packages have the version of the project, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible for
+a given ``$SOURCE_DATE_EPOCH``; without it, ``cpack`` uses the time of the project's last commit, or of its CMakeLists.txt.
+A TGZ unpacks to ``<project>-<version>/``, which can be moved. The archives of one project can be unpacked into the same
+folder. ``cpack`` needs Python 3.9 or newer to write the SPDX document. It uses ``Python3_EXECUTABLE`` if that is set,
+otherwise the first ``python3`` in ``PATH``.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]
