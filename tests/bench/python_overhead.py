@@ -88,11 +88,11 @@ def direct_call(fatlink, names, arrays):
     return call
 
 
-def print_calls(fatlink, torch):
-    x = torch.ones(1024, device="cuda")
+def call_cases(fatlink, torch, x):
+    """By name: the call that makes a new array, the call with out=, its arguments by name, and PyTorch's own."""
     out = torch.empty_like(x)
     total = torch.empty((), device="cuda")
-    cases = {
+    return {
         "reduce": (lambda: fatlink.reduce(x), lambda: fatlink.reduce(x, out=total), ("in", "out", "init"),
                    {"in": x, "out": total}, lambda: torch.sum(x)),
         "scan": (lambda: fatlink.scan(x), lambda: fatlink.scan(x, out=out), ("in", "out"), {"in": x, "out": out},
@@ -100,6 +100,11 @@ def print_calls(fatlink, torch):
         "map": (lambda: fatlink.map(x, op="square"), lambda: fatlink.map(x, op="square", out=out), ("out", "in", "state"),
                 {"in": x, "out": out}, lambda: torch.square(x)),
     }
+
+
+def print_calls(fatlink, torch):
+    x = torch.ones(1024, device="cuda")
+    cases = call_cases(fatlink, torch, x)
     print(f"Host time of a call, µs, of {x.numel()} float32 elements; overhead: with out= over the C function.\n")
     print("| call | new array | `out=` | C function | overhead | PyTorch's own |\n|---|---:|---:|---:|---:|---:|")
     for name, (new, given, names, arrays, own) in cases.items():
@@ -211,9 +216,13 @@ def makers():
     return found
 
 
+def first_result_commands(makers):
+    return {(kind, maker): [sys.executable, HERE / "python_first.py", maker, kind, str(ELEMENTS)]
+            for kind in KINDS for maker in makers}
+
+
 def print_first_results(makers, rounds):
-    commands = {(kind, maker): [sys.executable, HERE / "python_first.py", maker, kind, str(ELEMENTS)]
-                for kind in KINDS for maker in makers}
+    commands = first_result_commands(makers)
     medians = first_results.measure(commands, rounds)
     print(f"To the first verified result in a new process with an operator of the caller's (2x² + 1; the sum of it), and "
           f"throughput afterwards, of {ELEMENTS} float32 elements; medians of {rounds} rounds, ms; cold: all caches empty.\n")

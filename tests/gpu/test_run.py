@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from fatlink_cli import CliTest, gpus
+from fatlink_cli import SHARE, CliTest, gpus
 from run_suite import RunSuite
 
 
@@ -22,6 +22,12 @@ class Run(RunSuite, CliTest):
             total = mode["total"]
             self.assertAlmostEqual(total["gb_per_s"], 8 * 2**24 / total["run_ms"] / 1e6, delta=1)
             self.assertGreater(total["gb_per_s"], 100)
+
+    @unittest.skipUnless((SHARE / "bench/bench.fatbin").exists(), "the target bench_kernels is not built")
+    def test_bench_compares_with_single_source_and_a_function_pointer(self):
+        bench = self.fatlink_json("bench", "--only", "kernels", "--repeat", 2, "--elements", 4096)
+        self.assertEqual([row["variant"] for row in bench["kernels"]],
+                         ["device-to-device copy", "PTX link", "LTO link", "single source", "function pointer"])
 
     def test_resources_of_the_kernel_in_each_mode(self):
         words = ["run", "--device", "gpu", "--elements", 64, "--max-registers", 32, "--resources"]

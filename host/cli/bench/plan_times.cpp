@@ -98,10 +98,13 @@ struct named_plan {
   prepared_plan code;
 };
 
-/// Of a fatbin that needs no transform, linked without options.
+/// Of a fatbin that needs no transform, linked without options. It has no hook that the plan could
+/// name.
 named_plan load_complete(device const& gpu, launch_plan plan, std::filesystem::path const& file,
                          char const* variant)
 {
+  plan.results.clear();
+  for (auto& argument : plan.arguments) argument.hook.clear();
   std::vector const inputs{input::read(file)};
   auto image = linker().link(inputs, gpu.link_options(link_mode::ptx));
   return {variant, prepare(gpu, std::move(plan), inputs, std::move(image))};
