@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error family. Every exception that fatlink throws on purpose derives from `fatlink::error`
-// and states the stage that failed, the file or value, the cause, a code and the remedy.
-// docs/findings.md lists every code with its cause and remedy.
-// Threads: values; copy and read freely.
+// The exceptions of fatlink. Every exception that fatlink throws deliberately derives from
+// `fatlink::error`. It has the stage that failed, the file or value, the cause, a code and a
+// remedy. docs/findings.md lists every code with its cause and remedy.
+// Threads: values; they may be copied and read anywhere.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 /// The C++ interface of fatlink.
 namespace FATLINK_API fatlink {
 
-/// The stage in which an error arose, in the order of the flow.
+/// The stage in which an error occurred, in processing order.
 enum class stage {
   usage,         ///< the arguments of a call or command
   input,         ///< finding and reading input files: fatbins by name, .npy files
@@ -132,9 +132,9 @@ char const* to_string(error_code code) noexcept;
 /// Every enumerator, in order.
 std::span<error_code const> error_codes() noexcept;
 
-/// The code of an error as text; never empty. One of error_code, the id of a finding, or the text
-/// of other software in its own spelling: an nvJitLink or CUDA driver result, an errno name, the
-/// signal or exit status with which the link helper ended.
+/// The code of an error as text; never empty. It is an error_code, the id of a finding, or a code
+/// of other software in its own spelling: a result of nvJitLink or the CUDA driver, an errno name,
+/// or the signal or exit status with which the link helper ended.
 class code_text {
  public:
   /// The text form of `code`.
@@ -147,7 +147,7 @@ class code_text {
   {
     return code.text_ == text;
   }
-  /// Whether the text is that of `expected`.
+  /// Whether the text is the text form of `expected`.
   friend bool operator==(code_text const& code, error_code expected) noexcept
   {
     return code.text_ == to_string(expected);
@@ -158,28 +158,28 @@ class code_text {
   std::string text_;
 };
 
-/// The code of other software in its own spelling: "NVJITLINK_ERROR_PTX_COMPILE". An empty text
+/// A code of other software in its own spelling: "NVJITLINK_ERROR_PTX_COMPILE". An empty text
 /// becomes error_code::defect.
 code_text vendor_code(std::string text);
 
-/// What an error states. `message` and `code` are always set.
+/// The contents of an error. `message` and `code` are always set.
 struct error_details {
   std::string message = {};             ///< one line: the file or value, then the cause
-  std::string input = {};               ///< the file or value at fault
+  std::string input = {};               ///< the file or value that caused the error
   code_text code = error_code::defect;  ///< for programs and for docs/findings.md
-  std::string log = {};                 ///< the vendor's complete log, unshortened
+  std::string log = {};                 ///< the complete log of nvJitLink or a compiler
   std::string hint = {};                ///< the remedy, one line, in terms of this API
 };
 
-/// The base class. `what()` is `message`.
+/// The base class of all exceptions of fatlink. `what()` returns `message`.
 class error : public std::runtime_error {
  public:
   /// An error of the stage `origin`.
   error(stage origin, error_details details);
 
-  /// The stage in which the error arose.
+  /// The stage in which the error occurred.
   [[nodiscard]] stage where() const noexcept { return where_; }
-  /// What the error states.
+  /// The contents of the error.
   [[nodiscard]] error_details const& details() const noexcept { return details_; }
 
  private:
@@ -204,7 +204,7 @@ class link_error : public error {
   using error::error;
 };
 
-/// A compiler refused or failed to compile a source; `log` has its complete messages.
+/// A compiler refused or failed to compile a source; `log` contains its complete messages.
 class compile_error : public error {
   using error::error;
 };
@@ -219,7 +219,8 @@ class unavailable_error : public error {
   using error::error;
 };
 
-/// The caller cancelled the call (fatlink/cancel_check.hpp); what its kernels had written stays.
+/// The caller cancelled the call (fatlink/cancel_check.hpp). Data that its kernels have already
+/// written is kept.
 class cancelled_error : public error {
   using error::error;
 };
