@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What preflight and the link report of inputs (docs/findings.md), and the error of a link that
-// findings refuse. Threads: no shared state.
+// Findings: the problems that preflight and the link report about inputs (docs/findings.md), and
+// the error of a link that was refused because of them.
+// Threads: no shared state.
 #pragma once
 
 #include <span>
@@ -83,9 +84,9 @@ std::span<finding_id const> finding_ids() noexcept;
 struct finding {
   finding_id id = finding_id::no_ltoir;          ///< the rule that an input breaks
   fatlink::severity severity = severity::error;  ///< an error stops the link
-  /// Every input involved; a member of an archive as "lib.a(b.o)".
+  /// Every input involved. A member of an archive is named "lib.a(b.o)".
   std::vector<std::string> files = {};
-  std::string symbol = {};   ///< the hook, kernel or definition at fault, where there is one
+  std::string symbol = {};   ///< the hook, kernel or definition concerned, if any
   std::string message = {};  ///< one line: file and cause
   std::string hint = {};     ///< the remedy, in terms of this API
 };
@@ -93,12 +94,12 @@ struct finding {
 /// A link that was refused because of findings. The code is the id of the first error.
 class refused_error : public error {
  public:
-  /// A link for `link_target` that `findings` refuse.
+  /// `findings` refuse a link for `link_target`.
   refused_error(target link_target, std::vector<finding> findings);
   explicit refused_error(std::vector<finding> findings);  ///< for any target
-  /// Another task than a link, such as "pack x.fatbin", that `findings` refuse.
+  /// `findings` refuse another task than a link, such as "pack x.fatbin".
   refused_error(std::vector<finding> findings, std::string_view task);
-  /// An error that is equal to another one, of another process for example.
+  /// An equal copy of another error, for example one from another process.
   refused_error(error_details details, std::vector<finding> findings);
   /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }
