@@ -117,8 +117,8 @@ struct link_options {
   /// Options of ptxas, each one word: "--def-load-cache=cg". Only options that affect just code and
   /// messages are accepted; docs/using.md lists them. Cubins only.
   std::vector<std::string> ptxas = {};
-  /// Options of libNVVM, each one word. Only "-jump-table-density=10", with any number, is
-  /// accepted. lto mode only.
+  /// Options of libNVVM, each one word. Only "-jump-table-density", for example
+  /// "-jump-table-density=10", is accepted. lto mode only.
   std::vector<std::string> nvvm = {};
   /// Whether a hook that is still called after the link is an error. lto mode only, because the
   /// other modes never inline. Not part of the cache key.
