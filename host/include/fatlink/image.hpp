@@ -58,9 +58,9 @@ struct linked_image {
   byte_buffer bytes = {};  ///< the cubin, PTX text without the trailing NUL, or the fatbin
   std::vector<ptx_part> parts = {};     ///< of a ptx_set, whose `bytes` are empty
   image_kind kind = image_kind::cubin;  ///< what `bytes` or `parts` hold
-  fatlink::target target = {};  ///< of the code: the link's target, or an older one that it runs
-  link_mode mode = link_mode::ptx;         ///< the mode of the link
-  std::vector<hook_fact> hooks = {};       ///< of all inputs, sorted by name; empty for ltoir
+  fatlink::target target = {};          ///< of the code: the link's, or an older one that it runs
+  link_mode mode = link_mode::ptx;      ///< the mode of the link
+  std::vector<hook_fact> hooks = {};    ///< of all inputs, sorted by name; empty for ltoir
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
   double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache
