@@ -10,8 +10,9 @@
 //
 // Threads: one linker may be used by several threads at once; their links run in parallel. A thread
 // can be cancelled only while it waits for the helper.
-// Fork: a child process starts its own helpers. Process exit: links in the helper work until the
-// process has ended; links in this process are refused once static objects are being destroyed.
+// Fork: a child process starts its own helpers.
+// Process exit: links in the helper work until the process has ended; links in this process are
+// refused once static objects are being destroyed.
 #pragma once
 
 #include <chrono>
