@@ -43,7 +43,7 @@ typedef struct fatlink_compile_options {
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
   int32_t line_info;                  /**< 1: adds source lines for profilers */
   int32_t reserved;                   /**< 0 */
-  char const* folder; /**< folder of the source file, searched for #include "…"; NULL: none */
+  char const* folder; /**< folder of the source file, for includes in quotes; NULL: none */
 } fatlink_compile_options;
 
 /** Creates a compiler. `settings` may be NULL. NVRTC is opened at the first compile. Errors:
