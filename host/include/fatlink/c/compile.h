@@ -19,7 +19,7 @@ typedef struct fatlink_compiler_settings {
   uint32_t time_limit_ms;    /**< for one compile; 0: 30,000 */
   uint32_t memory_limit_mib; /**< for one compile; 0: 2,048 */
   int32_t allow_unconfined;  /**< 1: compile even if the kernel refuses the helper's sandbox */
-  fatlink_cache* cache;      /**< searched before each compile, receives each result; NULL: none */
+  fatlink_cache* cache;      /**< searched before each compile, stores each result; NULL: none */
   char const* nvrtc;         /**< the only libnvrtc.so.13 to use; NULL: search for one */
   char const* libnvvm;       /**< the only libnvvm.so.4 to use; NULL: search for one */
 } fatlink_compiler_settings;
@@ -34,7 +34,7 @@ typedef struct fatlink_compile_options {
   size_t sass_count;                  /**< entries of `sass` */
   char const* const* definitions;     /**< macros: "NAME" or "NAME=VALUE" */
   size_t definition_count;            /**< entries of `definitions` */
-  char const* const* include_folders; /**< folders in which include directives search */
+  char const* const* include_folders; /**< folders in which included files are searched */
   size_t include_folder_count;        /**< entries of `include_folders` */
   char const* standard;               /**< "c++03" to "c++20"; NULL: "c++17" */
   fatlink_choice ftz;                 /**< flush denormal numbers to zero; unset: off */
