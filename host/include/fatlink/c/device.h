@@ -20,11 +20,10 @@ typedef struct fatlink_device fatlink_device;
 typedef struct fatlink_device_options {
   size_t size;                 /**< sizeof(fatlink_device_options) */
   uint64_t instruction_budget; /**< per warp and launch; 0: 2^30; UINT64_MAX: no limit */
-  int32_t check_races;         /**< 1: unsynchronised accesses of two threads are an error */
-  int32_t
-      check_uninitialized; /**< 1: reads of shared memory that nothing has written are an error */
-  int32_t deterministic;   /**< 1: blocks run in the order of their indices */
-  int32_t reserved;        /**< 0 */
+  int32_t check_races;         /**< 1: data races are errors */
+  int32_t check_uninitialized; /**< 1: reading unwritten shared memory is an error */
+  int32_t deterministic;       /**< 1: blocks run in the order of their indices */
+  int32_t reserved;            /**< 0 */
 } fatlink_device_options;
 
 /** Facts about a device. */
