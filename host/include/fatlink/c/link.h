@@ -20,7 +20,7 @@ typedef struct fatlink_linker_settings {
   int32_t in_process;       /**< 1: runs in this process, which a damaged input can crash */
   int32_t allow_unconfined; /**< 1: link even if the kernel refuses the helper's sandbox */
   uint32_t time_limit_ms;   /**< for one link in the helper; 0: 60,000 */
-  fatlink_cache* cache;     /**< searched before each link, receives each new one; NULL: none */
+  fatlink_cache* cache;     /**< searched before each link, stores each new link; NULL: none */
   char const* nvjitlink;    /**< the only libnvJitLink.so.13 to use; NULL: search for one */
 } fatlink_linker_settings;
 
@@ -43,7 +43,7 @@ typedef struct fatlink_link_options {
   int32_t no_optimization;       /**< 1: -O0 */
   int32_t line_info;             /**< 1: adds line information for profilers */
   int32_t debug;                 /**< 1: makes code for debuggers */
-  fatlink_choice ftz;       /**< flush denormal numbers to zero; lto mode only, as the next three */
+  fatlink_choice ftz; /**< flush denormal numbers to zero; this and the next three: lto mode only */
   fatlink_choice prec_div;  /**< division rounds correctly */
   fatlink_choice prec_sqrt; /**< square roots round correctly */
   fatlink_choice fma;       /**< contract multiplication and addition */
