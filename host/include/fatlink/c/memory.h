@@ -48,21 +48,21 @@ FATLINK_C_API size_t fatlink_buffer_bytes(fatlink_buffer const* buffer);
 /** Frees the memory, or ends the mapping; NULL is ignored. */
 FATLINK_C_API void fatlink_buffer_free(fatlink_buffer* buffer);
 
-/** Copies `bytes` from the host to `offset` of the buffer; queued on `stream`. Errors: usage,
- * device. */
+/** Queues a copy of `bytes` bytes from the host to `offset` of the buffer, on `stream`. Errors:
+    usage, device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_write(fatlink_buffer* buffer, size_t offset,
                                                   void const* source, size_t bytes, void* stream);
 /** As fatlink_buffer_write, but complete when it returns. */
 FATLINK_C_API fatlink_error* fatlink_buffer_write_now(fatlink_buffer* buffer, size_t offset,
                                                       void const* source, size_t bytes);
-/** Copies `bytes` at `offset` of the buffer to the host; queued on `stream`. Errors: usage, device.
- */
+/** Queues a copy of `bytes` bytes at `offset` of the buffer to the host, on `stream`. Errors:
+    usage, device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_read(fatlink_buffer const* buffer, size_t offset,
                                                  void* destination, size_t bytes, void* stream);
 /** As fatlink_buffer_read, but complete when it returns. */
 FATLINK_C_API fatlink_error* fatlink_buffer_read_now(fatlink_buffer const* buffer, size_t offset,
                                                      void* destination, size_t bytes);
-/** Sets every byte to `value`; queued on `stream`. Errors: device. */
+/** Queues on `stream` that every byte is set to `value`. Errors: device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_fill(fatlink_buffer* buffer, uint8_t value,
                                                  void* stream);
 
