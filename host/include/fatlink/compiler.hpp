@@ -51,7 +51,7 @@ struct compile_options {
   /// The architectures to compile PTX and LTO-IR for; at least one. Code for sm_75 links for every
   /// newer target.
   std::vector<target> architectures = {};
-  std::vector<target> sass = {};  ///< also a relocatable cubin for each
+  std::vector<target> sass = {};  ///< in addition, a relocatable cubin for each
   /// How floating-point numbers are computed; recorded in the fatbin. Inputs that record different
   /// flags cannot be linked in lto mode (float-contract) unless link_options sets all of them.
   fatlink::float_flags float_flags = {};
