@@ -45,17 +45,17 @@ enum class error_code {
   unknown_link_mode,       ///< none of ptx, lto and sass
   unknown_device,          ///< not the name of a device
   invalid_emit,            ///< the link mode cannot emit this kind of image
-  option_has_no_effect,    ///< an option that does nothing in the link that is asked for
+  option_has_no_effect,    ///< an option that has no effect in the requested link
   invalid_time_limit,      ///< a time limit of 0 or less
   missing_input,           ///< a link without inputs
   moved_from,              ///< the object was moved from
-  wrong_kernel_arguments,  ///< arguments of other sizes than the kernel declares
+  wrong_kernel_arguments,  ///< the sizes of the arguments differ from the kernel's
   invalid_event,           ///< an event that was never recorded
   cancelled,               ///< the caller cancelled a call
   // files
   unreadable_file,    ///< missing, a directory, not readable or too large
   unwritable_file,    ///< an output cannot be written
-  not_installed,      ///< no fatbin of this name on the search path
+  not_installed,      ///< no fatbin with this name on the search path
   empty_input,        ///< a file of 0 bytes
   not_a_fatbin,       ///< a file of another form where only a fatbin is accepted
   corrupt_fatbin,     ///< a damaged or truncated fatbin
@@ -66,15 +66,15 @@ enum class error_code {
   corrupt_archive,    ///< a damaged or truncated archive
   thin_archive,       ///< an archive that names its members instead of holding them
   no_device_code,     ///< an object or archive without device code that can be linked
-  unknown_form,       ///< a file of no form that fatlink links
-  digest_mismatch,    ///< other bytes than those that were built
+  unknown_form,       ///< a file in a form that fatlink does not link
+  digest_mismatch,    ///< the bytes differ from those that were built
   above_limit,        ///< larger than one of fatlink's limits
-  newer_format,       ///< of a kind or version that this fatlink does not know
+  newer_format,       ///< a kind or version that this fatlink does not know
   invalid_ptx,        ///< PTX text that cannot be parsed
   missing_ptx,        ///< the fatbin holds no PTX to show
   foreign_ident,      ///< the ident was not written by this fatlink
   digest_in_sidecar,  ///< the sidecar states the digest of the file that would be changed
-  unexpected_build,   ///< the fatbin does not hold what its build was to make
+  unexpected_build,   ///< the fatbin does not contain what its build requested
   invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
   invalid_plan,       ///< a launch plan that is malformed, or whose formulas cannot be evaluated
   invalid_npy,        ///< not a .npy file that fatlink reads, or values that a plan cannot take
@@ -100,13 +100,13 @@ enum class error_code {
   helper_unconfined,      ///< the kernel refuses to confine the link helper
   driver_unavailable,     ///< the CUDA driver cannot be opened
   gpu_unavailable,        ///< there is no such GPU
-  needs_gpu,              ///< an input that only a GPU runs, on the reference device
-  start_up_failed,        ///< a process that bench times failed
+  needs_gpu,              ///< the reference device was given an input that needs a GPU
+  start_up_failed,        ///< a process that `bench` was timing failed
   // devices
-  unknown_kernel,       ///< no kernel of this name in the image
-  unknown_variable,     ///< no variable of this name in the image
-  refused_instruction,  ///< PTX that the reference device does not execute
-  invalid_instruction,  ///< PTX that no device executes
+  unknown_kernel,       ///< the image has no kernel with this name
+  unknown_variable,     ///< the image has no variable with this name
+  refused_instruction,  ///< PTX that the reference device does not support
+  invalid_instruction,  ///< PTX that is invalid on every device
   unresolved_symbol,    ///< a symbol that no module defines
   duplicate_symbol,     ///< a symbol that two modules define
   prototype_mismatch,   ///< a function declared, called or defined with different types
@@ -120,7 +120,7 @@ enum class error_code {
   uninitialized_read,   ///< a read of shared memory that nothing has written
   // clusters
   unresponsive_rank,  ///< a rank of a job did not answer within the time limit
-  invalid_message,    ///< a message of a rank that is damaged or of another version
+  invalid_message,    ///< a rank's message is damaged or from another version
   rank_failed,        ///< a rank failed with an exception other than fatlink::error
   // fatlink
   defect,  ///< an error in fatlink itself
@@ -199,7 +199,7 @@ class file_error : public error {
   using error::error;
 };
 
-/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult where it returned one.
+/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult if it returned one.
 class link_error : public error {
   using error::error;
 };
