@@ -11,12 +11,13 @@
 // of a hook is mangled as in the Itanium C++ ABI: FffE is float(float).
 //
 // "entries" and "check" hold digests, with which readers detect damage (fatbin::is_verified):
-//   "entries"  all entries of the file, in its order, in every ident of it: kind, architecture and
-//              the digest of the entry's bytes as they are in the file, header and padded payload,
-//              without the ident text (from the offset at 0x20 of the header; its padding counts).
-//              So kind, architecture, flags, sizes, compression and options are covered, too.
-//   "check"    the last member: the digest of the JSON text before `,"check":`. So the other
-//              members cannot change unnoticed either.
+//   "entries"  lists all entries of the file, in its order; every ident of the file has the same
+//              list. Each item has the kind, the architecture and the digest of the entry's bytes
+//              as they are in the file: header and padded payload, without the ident text (from
+//              the offset at 0x20 of the header, including its padding). The digest therefore
+//              covers kind, architecture, flags, sizes, compression and options.
+//   "check"    is the last member: the digest of the JSON text before `,"check":`. It detects
+//              changes of the other members.
 // Each digest is the first 16 bytes of a SHA-256, in lower-case hex. This keeps the ident small,
 // and suffices to detect accidental damage; the digests are not signatures. Readers that do not
 // know the two members ignore them.
