@@ -113,7 +113,7 @@ char const* to_string(operation kind) noexcept;
 
 /// A node of the expression that computes an output: fold(combine, in, init).
 struct computation {
-  operation kind = operation::argument;    ///< what is done
+  operation kind = operation::argument;    ///< the operation
   std::string name = {};                   ///< of the argument, or of the hook
   std::int64_t offset = 0;                 ///< of a neighbor
   std::vector<computation> operands = {};  ///< operands, without the hook
@@ -132,7 +132,7 @@ struct plan_result {
 /// A launch plan.
 struct launch_plan {
   std::string name = {};                      ///< of the plan: "reduce"
-  std::string summary = {};                   ///< what it computes, for people
+  std::string summary = {};                   ///< a description for users
   std::string contract = {};                  ///< "reduce/1"; empty: not stated
   std::vector<plan_argument> arguments = {};  ///< in the order of the file
   std::vector<plan_let> lets = {};            ///< sorted so that each uses only earlier ones
