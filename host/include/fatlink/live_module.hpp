@@ -5,7 +5,7 @@
 //   live.swap({library, gelu});
 //   auto const apply = live.kernel<void(float const*, float*, std::size_t)>("apply_transform");
 //   apply.launch(stream, shape, in, out, n);   // gelu
-//   live.swap({library, softsign});            // meanwhile, launches go on with gelu
+//   live.swap({library, softsign}); // meanwhile, launches use gelu
 //   apply.launch(stream, shape, in, out, n);   // softsign
 //
 // A swap links and loads its inputs, and publishes the result as a new version. A launch uses the
