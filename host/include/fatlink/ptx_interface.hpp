@@ -115,8 +115,8 @@ struct ptx_interface {
   std::uint64_t shared_bytes = 0;
 };
 
-/// Reads the interface of the module `ptx`, which messages call `name`. The time is proportional to
-/// the size of the text, and n log n in the number of names.
+/// Reads the interface of the module `ptx`; `name` is its name in messages. The time is
+/// proportional to the size of the text, and n log n in the number of names.
 /// @throws file_error (stage fatbin): the text is not PTX; the message has `name` and the line.
 ///   With the code above-limit: there are more than 1,048,576 functions, parameters, variables and
 ///   called names, more than 4,096 parameters in a function, a name above 16,384 bytes, or a
