@@ -70,7 +70,7 @@ class input_watch {
   /// none. A digest that it states matches the file.
   [[nodiscard]] std::vector<std::string> const& sidecars() const noexcept;
 
-  /// Makes this and all later calls of wait() return nothing.
+  /// Makes the current and all later calls of wait() return nullopt.
   void stop() noexcept;
   /// Whether stop() was called.
   [[nodiscard]] bool is_stopped() const noexcept;
