@@ -157,8 +157,8 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
                 source, an Input or a Python function
     dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
                 None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these
-                use the type of `out`, or that of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits unless
-                jax_enable_x64)
+                use the type of `out`, or the type of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits
+                unless jax_enable_x64)
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
