@@ -33,7 +33,7 @@ class View:
 
 
 class ArrayKind:
-    """A kind of arrays: those of one framework."""
+    """How arrays of one framework are handled."""
 
     name = ""
     is_ordered = True  # whether work on current_stream() follows the work that made an array, and precedes its next use
@@ -428,7 +428,7 @@ def _kind_of_module(name):
 
 
 def numpy_kind():
-    """The ArrayKind of NumPy, for results of calls that pass only host memory of unknown kind."""
+    """The ArrayKind of NumPy, for results of calls whose arrays are host memory of unknown kind."""
     from importlib import import_module
     try:
         import_module("numpy")
