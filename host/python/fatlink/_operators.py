@@ -222,7 +222,7 @@ class Conversion(tuple):
         return super().__new__(cls, (element, result))
 
     def compile(self, base, contract):
-        """The Input; `base` as of conversion_source()."""
+        """Compiles the conversion to an Input; `base` as in conversion_source()."""
         source = conversion_source(base, *self)
         return _compiled(f"the conversion of {self[0]} to {self[1]}", lambda: compile(source, contract=contract, name="convert.cu"))
 
@@ -446,7 +446,7 @@ def _fields(dtype, path="", start=0):
 
 
 def _records_of(base, names, elements, out):
-    """The structs among the arrays of a call. `out`: the element type of the array for results, or None."""
+    """The structs among a call's arrays. `out`: the element type of the array for results, or None."""
     hooks = _INPUTS.get(base, (base,))
     found = [_Record(hook, name, element.dtype) for hook, name, element in zip(hooks, names, elements)]
     if base in _OUTPUTS:
