@@ -33,7 +33,7 @@ _ERROR_NUMBERS = {name: number for number, name in errno.errorcode.items()}
 class Error(Exception):
     """The base class of fatlink's errors. `str(error)` is the message, with the hint on a second line."""
 
-    #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect", or "other" where the program
+    #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect", or "other" if the program
     #: fatlink failed
     kind = "other"
 
