@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed memory of a device: allocations, and the variables of loaded modules.
+// Buffers: typed memory on a device, either allocated or a variable of a loaded module.
 // Units: elements; addresses and sizes of the device in bytes.
 //
 // Calls without a stream are complete when they return: a launch that is queued later, on any
-// stream, sees their effect. They do not wait for work that was queued before: synchronize first.
-// Every call throws device_error if the driver fails it, and usage_error on a moved-from buffer.
+// stream, sees their effect. They do not wait for work that was queued earlier; synchronize the
+// stream first. Every call throws device_error if the driver reports an error, and usage_error if
+// the buffer was moved from.
 //
-// Calls with a stream are queued and may return before they are complete. Host memory that they
-// read or write must stay valid, and must not be changed or read by the host, until the stream has
-// reached the end of the copy (stream::synchronize, an event, or the calls of the stream's owner).
-// Only copies from and to pinned memory (cudaHostAlloc, cudaHostRegister, cuMemHostRegister) run
-// while the host continues. Copies of pageable memory are ordered on the stream alike, but the
-// driver may block the host: it stages them, and a copy to pageable memory has ended when the call
-// returns. The reference device has finished every call when it returns.
+// Calls with a stream are queued and may return before they are complete. Until the copy has
+// finished, keep the host memory that it reads or writes valid, and do not read or change it. To
+// wait for the copy, call stream::synchronize, use an event, or synchronize the stream through the
+// API that created it. A copy runs while the host continues only if the host memory is pinned
+// (cudaHostAlloc, cudaHostRegister, cuMemHostRegister). A copy from or to pageable memory is
+// ordered on the stream in the same way, but the driver stages it and may block the host; a copy to
+// pageable memory has finished when the call returns. On the reference device every call is
+// complete when it returns.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +29,11 @@
 
 namespace FATLINK_API fatlink {
 
-/// The size of `count` elements in bytes. @throws usage_error it is more than std::size_t holds.
+/// The size of `count` elements in bytes. @throws usage_error the size exceeds std::size_t.
 std::size_t buffer_bytes(std::size_t count, std::size_t element_bytes);
 
-/// The elements of a variable. @throws usage_error `bytes` is not a multiple of `element_bytes`.
+/// The number of elements of a variable. @throws usage_error `bytes` is not a multiple of
+/// `element_bytes`.
 std::size_t variable_elements(std::string const& name, std::size_t bytes,
                               std::size_t element_bytes);
 
@@ -39,14 +42,15 @@ std::size_t variable_elements(std::string const& name, std::size_t bytes,
 void check_buffer_access(char const* access, std::size_t offset, std::size_t count,
                          std::size_t size);
 
-/// `count` objects of T in the device's memory. An allocation is uninitialised and freed with the
-/// last copy of the buffer; a variable keeps its module loaded instead. A moved-from buffer has no
-/// elements and no address; other calls on it throw usage_error.
+/// An array of objects of type T in device memory. Allocated memory is uninitialised and is freed
+/// with the last copy of the buffer. A buffer that refers to a module's variable keeps the module
+/// loaded. A moved-from buffer has no elements and no address; all other calls on it throw
+/// usage_error.
 template <typename T>
 class device_buffer {
  public:
-  /// Allocates.
-  /// @throws usage_error the size in bytes overflows, or no backend.
+  /// Allocates memory for `count` objects.
+  /// @throws usage_error the size in bytes overflows, or `backend` is null.
   /// @throws device_error there is not enough memory.
   device_buffer(std::shared_ptr<device_backend> backend, std::size_t count)
       : backend_(std::move(backend)),
@@ -60,8 +64,8 @@ class device_buffer {
             })
   {
   }
-  /// Refers to `count` elements at `*address`, which the caller owns through the pointer.
-  /// @throws usage_error no backend.
+  /// Refers to `count` elements at `*address`; the deleter of `address` releases them.
+  /// @throws usage_error `backend` is null.
   device_buffer(std::shared_ptr<device_backend> backend, std::size_t count,
                 std::shared_ptr<device_address> address)
       : backend_(std::move(backend)), count_(count), address_(std::move(address))
@@ -75,7 +79,7 @@ class device_buffer {
   [[nodiscard]] std::size_t size_bytes() const noexcept { return size() * sizeof(T); }
   /// The address of the first element.
   [[nodiscard]] device_address address() const noexcept { return address_ ? *address_ : 0; }
-  /// As a kernel takes it; never to be dereferenced on the host.
+  /// The address as a pointer, to be passed to kernels. Do not dereference it on the host.
   [[nodiscard]] T* data() const noexcept { return reinterpret_cast<T*>(address()); }
   /// The device; null when moved from.
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
@@ -87,7 +91,7 @@ class device_buffer {
     auto& device = writable(source.size(), offset);
     device.copy_in(address_of(offset), std::as_bytes(source));
   }
-  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  /// Queues this copy on `stream`. @throws usage_error `stream` belongs to another device.
   void write(std::span<T const> source, stream_view stream, std::size_t offset = 0)
   {
     auto& device = writable(source.size(), offset);
@@ -100,7 +104,7 @@ class device_buffer {
     auto& device = readable(destination.size(), offset);
     device.copy_out(std::as_writable_bytes(destination), address_of(offset));
   }
-  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  /// Queues this copy on `stream`. @throws usage_error `stream` belongs to another device.
   void read(std::span<T> destination, stream_view stream, std::size_t offset = 0) const
   {
     auto& device = readable(destination.size(), offset);
@@ -112,7 +116,7 @@ class device_buffer {
   {
     require_device(backend_, "the buffer").fill(*address_, value, size_bytes());
   }
-  /// Queues the same. @throws usage_error `stream` belongs to another device.
+  /// Queues this operation on `stream`. @throws usage_error `stream` belongs to another device.
   void fill(std::byte value, stream_view stream)
   {
     auto& device = require_device(backend_, "the buffer");

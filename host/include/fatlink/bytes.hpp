@@ -11,13 +11,13 @@
 
 namespace FATLINK_API fatlink {
 
-/// Borrowed bytes; valid as long as their owner.
+/// Bytes owned by another object; valid as long as that object.
 using bytes_view = std::span<std::byte const>;
 
 /// Owned bytes.
 using byte_buffer = std::vector<std::byte>;
 
-/// The 32 bytes of a SHA-256.
+/// The 32 bytes of a SHA-256 digest.
 using digest256 = std::array<std::byte, 32>;
 
 }  // namespace fatlink

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The link cache: finished links, found by a key that covers everything they depend on, so that no
-// process links the same inputs twice. Three layers, searched in this order: the memory of this
-// process, the user's folder, read-only folders that packages ship. Needs neither CUDA nor a GPU.
-// A cache problem never makes a link fail: it is reported once, as a warning (take_warnings), and
-// the link is made without the cache. docs/cache.md describes the files, locks and repairs.
+// The link cache: stores the results of links, so that the same inputs are linked only once. The
+// key of an entry covers everything that the result depends on. Three layers are searched in this
+// order: the memory of this process, the user's folder, and read-only folders that packages ship.
+// Needs neither CUDA nor a GPU. A cache problem never makes a link fail: it is reported once, as a
+// warning (take_warnings), and the link runs without the cache. docs/cache.md describes the files,
+// locks and repairs.
 //
-// The user's folder must belong to the user, and no other user may write to it. It is claimed by a
-// CACHEDIR.TAG file, which is only written into an empty folder; a folder that holds other files is
-// never changed. When the entries exceed the limit, those used least recently are removed.
-// Threads: safe. Fork: a child process may go on using the cache. Units: bytes.
+// The user's folder must belong to the user, and no other user may be able to write to it. A
+// CACHEDIR.TAG file marks it as fatlink's. The cache writes this file only into an empty folder,
+// and never changes a folder that holds other files. When the entries exceed the limit, the least
+// recently used ones are removed.
+// Threads: safe. Fork: a child process may continue to use the cache. Units: bytes.
 #pragma once
 
 #include <chrono>
@@ -64,16 +66,18 @@ struct cache_settings {
 };
 
 /// The settings that the program uses, from the environment.
-/// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise ~/.cache/fatlink; none
-/// of them set is a warning. Layers: the colon-separated folders of $FATLINK_SYSTEM_CACHE if it is
-/// set (empty: none), otherwise the existing folders named `cache` in the folders that fatbins are
-/// searched in (default_search_path).
+/// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise ~/.cache/fatlink; if
+/// none of them is set, this is a warning.
+/// Layers: the colon-separated folders of $FATLINK_SYSTEM_CACHE if it is set (empty: none),
+/// otherwise the existing folders named `cache` in the folders that fatbins are searched in
+/// (default_search_path).
 /// Limit: $FATLINK_CACHE_LIMIT in bytes, such as 512Mi (Ki, Mi, Gi: powers of 1024), 1.5G (k, M, G:
-/// powers of 1000) or 1e9; a value that is not a whole number above 0 is a warning, and the default
-/// of 1Gi applies.
+/// powers of 1000) or 1e9; any value that is not a whole number above 0 causes a warning, and the
+/// default of 1Gi is used.
 cache_settings default_cache_settings();
 
-/// The same, but without $FATLINK_SYSTEM_CACHE the layers are the existing folders among `layers`.
+/// As above, except that if $FATLINK_SYSTEM_CACHE is not set, the layers are those of `layers` that
+/// exist.
 cache_settings default_cache_settings(std::vector<std::filesystem::path> const& layers);
 
 /// Statistics of the user's folder, over all processes that used it.
@@ -91,22 +95,22 @@ struct cache_statistics {
   std::string last_fault = {};  ///< empty: none
 };
 
-/// An entry that cannot be used, or headers of an NVRTC.
+/// An entry that cannot be used, or the damaged headers of an NVRTC.
 struct damaged_entry {
-  std::filesystem::path file = {};  ///< of the entry; the first header that is damaged
+  std::filesystem::path file = {};  ///< the entry, or the first damaged header
   std::string reason = {};          ///< what is damaged
 };
 
 /// What link_cache::verify found.
 struct cache_verification {
-  std::uint64_t sound = 0;                  ///< entries, and NVRTCs' headers, that can be used
-  std::vector<damaged_entry> damaged = {};  ///< those that cannot
+  std::uint64_t sound = 0;                  ///< usable entries and sets of NVRTC headers
+  std::vector<damaged_entry> damaged = {};  ///< unusable ones
 };
 
 /// What link_cache::prune or link_cache::clear removed.
 struct cache_cleaning {
   std::uint64_t entries = 0;     ///< entries removed
-  std::uint64_t orphans = 0;     ///< removed temporary files of processes that died
+  std::uint64_t orphans = 0;     ///< temporary files of dead processes that were removed
   std::uint64_t bytes_left = 0;  ///< bytes of the entries that remain
 };
 
@@ -130,36 +134,36 @@ class link_cache {
     cache_outcome outcome = cache_outcome::miss;   ///< whether the cache held the link
   };
 
-  /// The link of `key`, from memory, the folder or a layer. If none has it, calls `make` and stores
-  /// its product; other threads and processes that need the same link wait for it. `preferred`: a
-  /// second key whose stored link may be returned as well, and is searched first. `wait_limit`: how
-  /// long to wait for other threads and processes, at most cache_settings::wait_limit for those;
-  /// then this call makes the link, too. Without it, waits for other threads until they are done.
-  /// Throws what `make` throws; nothing is stored then, and one of those waiting makes the link.
+  /// Returns the link of `key` from memory, the folder or a layer. If none has it, calls `make` and
+  /// stores its product. Other threads and processes that need the same link wait until it is
+  /// stored. `preferred`: a second key, whose link is returned instead if it is stored; it is
+  /// searched first. `wait_limit`: how long to wait for another thread or process that is making
+  /// this link; then this call makes it as well. Without it, there is no limit for threads. The
+  /// wait for processes never exceeds cache_settings::wait_limit. Throws what `make` throws. In
+  /// that case nothing is stored, and one of the waiting callers makes the link.
   result find_or_make(cache_key const& key, std::function<product()> const& make,
                       cache_key const* preferred = nullptr,
                       std::optional<std::chrono::milliseconds> wait_limit = {});
 
-  /// The link of `key`, an entry that a package ships, from memory or a layer; null: no layer has
-  /// it. Does not search the folder, where nothing is shipped. A link that is found counts as a
-  /// hit.
+  /// Returns the shipped link of `key` from memory or a layer; null: no layer has it. Does not
+  /// search the user's folder. A link that is found counts as a hit.
   std::shared_ptr<cached_link const> find_shipped(cache_key const& key);
 
-  /// The link of `key`, from memory, the folder or a layer; null: none has it. Does not count as a
-  /// hit or a miss.
+  /// Returns the link of `key` from memory, the folder or a layer; null: none has it. Counts
+  /// neither as a hit nor as a miss.
   [[nodiscard]] std::shared_ptr<cached_link const> find(cache_key const& key);
 
-  /// The cache problems since the last call, each kind of problem (errno) once for each cache.
+  /// The cache problems since the last call. Each cache reports each kind of problem (errno) once.
   std::vector<std::string> take_warnings();
 
   /// The settings of the cache.
   [[nodiscard]] cache_settings const& settings() const noexcept;
-  /// Adds this process's statistics to the folder's and returns the sum. Never throws for a folder
-  /// that cannot be used: `usable` is false then.
+  /// Adds this process's statistics to the folder's and returns the sum. If the folder cannot be
+  /// used, does not throw but sets `usable` to false.
   [[nodiscard]] cache_statistics statistics();
 
   /// Reads every entry of the folder, and the headers that NVRTC unpacked.
-  /// @throws file_error there is no folder, or it cannot be used.
+  /// @throws file_error the folder does not exist or cannot be used.
   cache_verification verify();
   /// Removes damaged entries and headers, temporary files of dead processes, and entries above the
   /// limit.
@@ -175,8 +179,9 @@ class link_cache {
   std::unique_ptr<state> state_;
 };
 
-/// Writes an entry into a folder that will be shipped as a layer: readable by all users, without
-/// lock and ledger; the same link gives the same bytes. @throws file_error it cannot be written.
+/// Writes an entry into a folder that will be shipped as a layer. All users can read the entry; no
+/// lock and no ledger are written. The same link always gives the same bytes. @throws file_error it
+/// cannot be written.
 void write_layer_entry(std::filesystem::path const& folder, cache_key const& key,
                        cached_link const& link);
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ending calls that take long, as when somebody presses Ctrl-C. A call asks about ten times a
-// second while it waits for the helper, which links and compiles, and while the reference device
-// executes a kernel. Calls do not ask while they wait for a GPU, whose kernels cannot be ended, and
-// while they link in their own process. Threads: a check is that of the thread that made it.
+// Cancels calls of fatlink that take long, for example when the user presses Ctrl-C. A call runs
+// the check about ten times a second while it waits for the helper, which links and compiles, and
+// while the reference device executes a kernel. The check is not run while a call waits for a GPU,
+// whose kernels cannot be stopped, or links in its own process. Threads: a check applies to the
+// thread that created it.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +13,12 @@
 
 namespace FATLINK_API fatlink {
 
-/// While it lives, calls of this thread end with cancelled_error soon after its function returned
-/// true. Checks nest: the newest one is asked.
+/// As long as this object exists, calls of this thread throw cancelled_error soon after its
+/// function has returned true. Checks may be nested; only the newest one is run.
 class cancel_check {
  public:
-  /// `is_cancelled` is called in this thread, within calls of fatlink. What it throws leaves the
-  /// call that asked.
+  /// Calls of fatlink run `is_cancelled` in this thread. An exception that it throws propagates out
+  /// of the call.
   explicit cancel_check(std::function<bool()> is_cancelled);
   ~cancel_check();
   cancel_check(cancel_check const&) = delete;

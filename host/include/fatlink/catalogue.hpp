@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installed fatbins by name: NAME.fatbin in the folders of a search path. The first match wins.
-// Needs neither CUDA nor a GPU. Threads: no shared state.
+// Finds installed fatbins by name: NAME.fatbin in the folders of a search path. The first match
+// wins. Needs neither CUDA nor a GPU. Threads: no shared state.
 #pragma once
 
 #include <filesystem>
@@ -17,19 +17,20 @@
 
 namespace FATLINK_API fatlink {
 
-/// Whether `text` is a name to look up, not a file: it has no slash and no ending ".fatbin".
+/// Whether `text` is a name to look up rather than a file: it has no slash and does not end in
+/// ".fatbin".
 bool is_fatbin_name(std::string_view text) noexcept;
 
-/// Whether input::find looks `text` up: a name (is_fatbin_name) without the ending of another input
-/// file: .ptx, .ltoir, .cubin, .o, .a, .so, .cu, .ll or .bc.
+/// Whether input::find looks `text` up by name: is_fatbin_name is true, and `text` does not end in
+/// .ptx, .ltoir, .cubin, .o, .a, .so, .cu, .ll or .bc.
 bool is_input_name(std::string_view text) noexcept;
 
-/// The first NAME.fatbin on `path`. @throws file_error there is none; lists the folders and a
-/// similar name.
+/// The first NAME.fatbin on `path`. @throws file_error no folder has it; the error lists the
+/// folders and a similar name.
 std::filesystem::path find_fatbin(std::string const& name, std::vector<search_folder> const& path);
 
-/// The role of a fatbin: the kernels of a library call hooks, a transform defines functions;
-/// `other` does neither, or has no PTX that shows it.
+/// The role of a fatbin. The kernels of a `library` call hooks; a `transform` defines functions. A
+/// fatbin is `other` if it does neither, or if it has no PTX that would show it.
 enum class fatbin_role { library, transform, other };
 /// "library", "transform", "other".
 char const* to_string(fatbin_role role) noexcept;
@@ -46,16 +47,16 @@ struct installed_fatbin {
   std::filesystem::path file = {};       ///< path of the fatbin
   search_folder folder = {};             ///< the folder that holds the fatbin
   std::filesystem::path hidden_by = {};  ///< the file used instead; empty: none
-  /// The reason why it cannot be used: damaged, or refused because of its sidecar. The fields below
-  /// may then be unknown.
+  /// Why the fatbin cannot be used: it is damaged, or its sidecar does not fit. Empty: no problem.
+  /// If there is one, the fields below may be unknown.
   std::string problem = {};
   fatbin_role role = fatbin_role::other;      ///< library, transform or other
   std::optional<fatlink::ident> ident = {};   ///< the ident, if the fatbin has one
   std::vector<fatlink::target> targets = {};  ///< targets of its entries, each once
   std::vector<std::string> symbols = {};      ///< a library's hooks, a transform's definitions
   std::string summary = {};                   ///< from its sidecar
-  /// For a transform: every library in use of its contract's name; where one of the two states no
-  /// contract, those with a hook that it defines.
+  /// For a transform: the libraries in use whose contract has the same name. If the transform or
+  /// the library states no contract: libraries with a hook that the transform defines.
   std::vector<fitting> libraries = {};
 };
 

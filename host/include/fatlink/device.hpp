@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where linked images run. One interface for two kinds of device: a GPU, through the CUDA Driver
-// API (libcuda.so.1, opened when first needed, never linked), and the reference device, which
-// executes PTX on the CPU and checks every access: for correctness where there is no GPU.
+// Devices that run linked images. One interface serves two kinds of device: a GPU, and the
+// reference device. A GPU is used through the CUDA Driver API; libcuda.so.1 is opened when it is
+// first needed and never linked. The reference device executes PTX on the CPU and checks every
+// memory access, to verify correctness without a GPU.
 //
-// Together with other CUDA code: a GPU is used in its primary context, the one of the CUDA runtime,
-// so that memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
-// (untyped_kernel::native_handle) can be exchanged. The first device object of a GPU retains the
-// primary context; fatlink never destroys, resets or releases it. Do not call cudaDeviceReset or
-// cuDevicePrimaryCtxReset while fatlink's objects for that GPU live. The context that is current to
-// the calling thread stays current: a call makes the primary context of its GPU current only while
-// it runs. In a thread without a current context, the primary context of GPU 0 stays current after
-// a call for that GPU: the CUDA runtime and frameworks make GPU 0 their current device there.
+// Use with other CUDA code: fatlink uses the primary context of a GPU, as the CUDA runtime does.
+// Memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
+// (untyped_kernel::native_handle) can therefore be exchanged with it. The first device object of a
+// GPU retains the primary context; fatlink never destroys, resets or releases it. Do not call
+// cudaDeviceReset or cuDevicePrimaryCtxReset while fatlink objects for that GPU exist.
+//
+// A call makes the primary context of its GPU current while it runs, and then restores the calling
+// thread's context. There is one exception: if the thread had no current context and the call was
+// for GPU 0, that GPU's primary context stays current. The CUDA runtime and frameworks use GPU 0 in
+// such a thread anyway.
 //
 // Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams, events, arrays,
-// textures and surfaces keep their device alive; nothing of the driver is torn down at process
-// exit. Threads: a device may be used by several threads; one stream by one thread at a time.
+// textures and surfaces keep their device alive; at process exit, no driver object is destroyed.
+// Threads: a device may be used by several threads at once, a stream only by one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -39,13 +42,13 @@
 
 namespace FATLINK_API fatlink {
 
-/// What kernels may do with memory of the host that is mapped.
+/// What kernels may do with mapped host memory.
 enum class host_access { read_write, read_only };
 
 /// An open device. Calls on a moved-from device throw usage_error.
 class device {
  public:
-  /// @throws usage_error no backend.
+  /// @throws usage_error `backend` is null.
   explicit device(std::shared_ptr<device_backend> backend) : backend_(std::move(backend))
   {
     (void)require_device(backend_, "the device");
@@ -57,24 +60,25 @@ class device {
     return require_device(backend_, "the device").info();
   }
 
-  /// How to link for this device in `mode`: its target, and the kind of image that it loads.
+  /// The link options for this device in `mode`: its target, and the kind of image that it loads.
   [[nodiscard]] fatlink::link_options link_options(link_mode mode = link_mode::lto) const;
 
   /// Loads an image that was linked with link_options().
-  /// @throws device_error the driver refuses the image or the host is out of memory; or (code
-  ///   invalid-image) the image is of a kind that this device does not load.
-  /// @throws link_error (reference device) unresolved or duplicate symbols, or types that differ.
-  /// @throws file_error (reference device) text that is not PTX.
-  /// @throws unavailable_error (reference device) PTX above a limit. Unsupported instructions are
-  ///   reported when a kernel is looked up: see loaded_module::kernel.
+  /// @throws device_error the driver refuses the image, the host is out of memory, or this device
+  ///   does not load this kind of image (code invalid-image).
+  /// @throws link_error (reference device) there are unresolved or duplicate symbols, or types
+  ///   differ.
+  /// @throws file_error (reference device) the text is not PTX.
+  /// @throws unavailable_error (reference device) the PTX exceeds a limit. Unsupported instructions
+  ///   are reported only when a kernel is looked up (loaded_module::kernel).
   [[nodiscard]] loaded_module load(linked_image const& image) const { return {backend_, image}; }
 
-  /// What its buffers, streams and modules are made of; null when moved from.
+  /// The backend of the device and of all its objects; null when moved from.
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
-  /// A new stream. @throws device_error the driver creates none.
+  /// A new stream. @throws device_error the driver cannot create it.
   [[nodiscard]] stream create_stream() const { return stream(backend_); }
-  /// A new event. @throws device_error the driver creates none.
+  /// A new event. @throws device_error the driver cannot create it.
   [[nodiscard]] event create_event() const { return event(backend_); }
 
   /// Memory for `count` objects of T, uninitialised. Throws as device_buffer's constructor.
@@ -84,30 +88,31 @@ class device {
     return {backend_, count};
   }
 
-  /// What calls of plans use for scratch arrays that the caller does not give. The process has one
-  /// such pool for each GPU; zeros on the reference device, which has none.
+  /// The memory pool for scratch arrays that the callers of plans do not provide. The process has
+  /// one pool for each GPU. The reference device has no pool; all values are 0.
   [[nodiscard]] memory_pool_state memory_pool() const
   {
     return require_device(backend_, "the device").memory_pool();
   }
-  /// Sets what the pool keeps at most: a 32nd of the GPU's memory at first. Memory above it that no
-  /// call uses is given back now, and whenever a stream is synchronized. With 0, the next call
-  /// after a synchronization takes about 65 us longer (H100).
+  /// Limits the memory that the pool keeps; the default is 1/32 of the GPU's memory. Unused memory
+  /// above the limit is returned to the GPU now, and whenever a stream is synchronized. With 0, the
+  /// next call after a synchronization takes about 65 us longer (H100).
   void limit_memory_pool(std::size_t bytes) const
   {
     require_device(backend_, "the device").limit_memory_pool(bytes);
   }
-  /// Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait:
-  /// synchronize first to give back what finished calls have used.
+  /// Returns unused memory to the GPU until `keep` bytes are left. Does not wait for calls in
+  /// progress; synchronize first to return the memory of finished calls.
   void trim_memory_pool(std::size_t keep = 0) const
   {
     require_device(backend_, "the device").trim_memory_pool(keep);
   }
 
-  /// Lets kernels on the reference device work on `count` objects of the host at `memory`, without
-  /// a copy. The caller keeps them valid until the last copy of the buffer is gone, and does not
-  /// touch them during a launch. The buffer's address is equal to `memory` modulo 512. Each mapping
-  /// has addresses of its own: that two of them share bytes is not detected.
+  /// Maps `count` host objects at `memory`, so that kernels on the reference device access them
+  /// without a copy. The caller must keep them valid until the last copy of the buffer is
+  /// destroyed, and must not access them during a launch. The buffer's address is congruent to
+  /// `memory` modulo 512. Each mapping has its own addresses, so overlapping mappings are not
+  /// detected.
   /// @throws usage_error this device is a GPU, or was moved from; `memory` is null and `count` is
   ///   not 0; or the size in bytes overflows.
   template <typename T>
@@ -123,16 +128,16 @@ class device {
   {
     return {backend_, format, shape};
   }
-  /// A texture of an array. Throws as texture's constructor, and usage_error an array of another
-  /// device.
+  /// A texture of an array. Throws as texture's constructor; usage_error: the array belongs to
+  /// another device.
   [[nodiscard]] texture create_texture(device_array const& array,
                                        texture_options const& options = {}) const
   {
     check_same_device(backend_, array.backend(), "the array");
     return {array, options};
   }
-  /// A texture of all texels in `buffer`, read by index. Throws as texture's constructor, and
-  /// usage_error a buffer of another device.
+  /// A texture of all texels in `buffer`, read by index. Throws as texture's constructor;
+  /// usage_error: the buffer belongs to another device.
   template <typename T>
   [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
                                        texture_options const& options = {}) const
@@ -140,8 +145,8 @@ class device {
     check_same_device(backend_, buffer.backend(), "the buffer");
     return {buffer, format, options};
   }
-  /// A texture of 2-D texels in `buffer`. Throws as texture's constructor, and usage_error a
-  /// buffer of another device.
+  /// A texture of 2-D texels in `buffer`. Throws as texture's constructor; usage_error: the buffer
+  /// belongs to another device.
   template <typename T>
   [[nodiscard]] texture create_texture(device_buffer<T> const& buffer, texel_format const& format,
                                        pitched_shape const& shape,
@@ -150,8 +155,8 @@ class device {
     check_same_device(backend_, buffer.backend(), "the buffer");
     return {buffer, format, shape, options};
   }
-  /// A surface of an array. Throws as surface's constructor, and usage_error an array of another
-  /// device.
+  /// A surface of an array. Throws as surface's constructor; usage_error: the array belongs to
+  /// another device.
   [[nodiscard]] surface create_surface(device_array const& array) const
   {
     check_same_device(backend_, array.backend(), "the array");
@@ -159,7 +164,8 @@ class device {
   }
 
   /// Waits until all work queued on `stream`, which may be borrowed, has finished.
-  /// @throws device_error that work failed. @throws usage_error a stream of another device.
+  /// @throws device_error the work failed. @throws usage_error the stream belongs to another
+  ///   device.
   void synchronize(stream_view stream) const
   {
     auto& backend = require_device(backend_, "the device");
@@ -167,7 +173,8 @@ class device {
   }
 
   /// Queues a copy of the first `count` elements of `source` to `destination`.
-  /// @throws usage_error one of the buffers has fewer, or it or `stream` belongs to another device.
+  /// @throws usage_error a buffer has fewer elements, or a buffer or `stream` belongs to another
+  ///   device.
   template <typename T>
   void copy(device_buffer<T> const& destination, device_buffer<T> const& source, std::size_t count,
             stream_view stream) const
@@ -181,7 +188,7 @@ class device {
                            stream.handle_on(backend));
   }
 
-  /// PTX instructions executed so far, counted once for each thread; 0 on a GPU.
+  /// The number of PTX instructions executed so far, summed over threads; 0 on a GPU.
   [[nodiscard]] std::uint64_t instructions() const noexcept
   {
     return backend_ ? backend_->instructions() : 0;
@@ -196,25 +203,27 @@ class device {
 
 /// Options of the reference device.
 struct cpu_options {
-  /// Instructions that a warp may execute in a launch before the launch fails as endless; 0: no
-  /// limit.
+  /// How many instructions a warp may execute in one launch before the launch fails as endless; 0:
+  /// no limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
-  /// Whether accesses of two threads to a byte, not synchronised and one a write, are an error.
+  /// Whether data races are errors: unsynchronised accesses of two threads to one byte, at least
+  /// one of them a write.
   bool check_races = false;
-  /// Whether a read of shared memory that nothing in the block's cluster has written is an error.
+  /// Whether reading shared memory that nothing in the block's cluster has written is an error.
   bool check_uninitialized = false;
-  /// Whether one thread of the host runs the blocks in the order of their indices, so that atomics
-  /// on floats give the same bits in each run. A block that waits for another one lets it run.
+  /// Whether a single host thread runs the blocks in the order of their indices, so that atomics on
+  /// floats give the same bits in each run. A block that waits for another block lets it run first.
   bool deterministic = false;
 };
 
-/// Opens "gpu" (the first GPU), "gpu:1", "1" or "cpu" (the reference device). The reference device
-/// links for sm_90 by default; "cpu:sm_80" selects another target.
+/// Opens a device by name: "gpu" (the first GPU), "gpu:1", "1" or "cpu" (the reference device). The
+/// target of the reference device is sm_90 by default; "cpu:sm_80" selects another one. Never opens
+/// a different device instead.
 /// @throws usage_error another spelling, or an unknown target.
-/// @throws unavailable_error no driver, or no such GPU (the message says how many there are). Never
-///   opens another device instead.
+/// @throws unavailable_error there is no driver, or no such GPU (the message says how many there
+///   are).
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options = {});
-/// The same. @throws usage_error `name` is null.
+/// As above. @throws usage_error `name` is null.
 std::shared_ptr<device> open_device(char const* name, cpu_options const& options = {});
 
 /// Links `inputs` for `destination` and loads the image: destination.link_options(mode),
@@ -224,11 +233,10 @@ std::shared_ptr<device> open_device(char const* name, cpu_options const& options
                                           std::vector<input> const& inputs,
                                           link_mode mode = link_mode::lto);
 
-/// Every GPU that the driver reports. Empty where there is none, with the reason in `reason`.
+/// Every GPU that the driver reports. If there is none, returns an empty list and sets `reason`.
 std::vector<device_info> list_gpus(std::string& reason);
 
-/// The driver's CUDA version: 13000 for 13.0. 0 where there is no driver, with the reason in
-/// `reason`.
+/// The driver's CUDA version: 13000 for 13.0. If there is no driver, returns 0 and sets `reason`.
 int driver_version(std::string& reason);
 
 }  // namespace fatlink

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Facts about a device, and the words that its callers share. Units: bytes. Threads: values.
+// Facts about a device, and types that device code and callers share.
+// Units: bytes.
+// Threads: values.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +14,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// A GPU, or the reference device, which executes PTX on the CPU.
+/// A kind of device: a GPU, or the reference device, which executes PTX on the CPU.
 enum class device_kind { gpu, cpu };
 /// "gpu" or "cpu".
 char const* to_string(device_kind kind) noexcept;
@@ -26,9 +28,9 @@ struct device_info {
   int ordinal = 0;               ///< the driver's index of the GPU; 0 for the reference device
   std::string name = {};         ///< "NVIDIA H200"
   fatlink::target target;        ///< what to link for, without suffix: sm_90
-  std::size_t memory_bytes = 0;  ///< of the GPU; 0 for the reference device
-  unsigned multiprocessors = 0;  ///< of the GPU; CPU cores for the reference device
-  /// The most shared memory, static and dynamic together, that one block can have.
+  std::size_t memory_bytes = 0;  ///< memory of the GPU; 0 for the reference device
+  unsigned multiprocessors = 0;  ///< number in the GPU; CPU cores for the reference device
+  /// The maximum shared memory of one block, static and dynamic together.
   std::size_t max_shared_bytes_per_block = 0;
 
   /// The kind of image that the device loads for `mode`: cubins on a GPU; PTX (lto) or sets of PTX

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several devices at once: opened together, one link for each distinct target and kind of image,
-// loaded in parallel. Each device has a result of its own, a value or the error, so that a device
-// that fails is seen and does not stop the others:
+// Uses several devices at once: opens them together, links once for each distinct target and kind
+// of image, and loads in parallel. Each device has its own result, a value or an error, so a device
+// that fails does not stop the others:
 //
 //   auto const gpus = fatlink::open_devices("all");
 //   auto loaded = fatlink::link_and_load(gpus, linker, inputs);
 //   for (auto& gpu : loaded.devices) auto const& code = gpu.get();  // throws the device's error
 //
-// Launch plans: prepare() in prepare.hpp. Threads: each function starts one for each device and
-// waits for them; the results are values. An error that several devices share is one object.
+// For launch plans see prepare() in prepare.hpp. If several devices have the same error, they share
+// one exception object.
+// Threads: each function starts one thread for each device and waits for all; results are values.
 #pragma once
 
 #include <exception>
@@ -31,7 +32,7 @@ namespace FATLINK_API fatlink {
 /// The outcome on one of several devices: a value, or the error.
 template <typename Value>
 struct device_result {
-  std::string device = {};          ///< its name: "gpu:1", "cpu:sm_80"; of two of one name "cpu#2"
+  std::string device = {};          ///< "gpu:1", "cpu:sm_80"; "cpu#2" for the second "cpu"
   std::optional<Value> value = {};  ///< empty: the device failed
   std::exception_ptr failure = {};  ///< the error; null for a device with a value
 
@@ -51,33 +52,33 @@ using opened_devices = std::vector<device_result<std::shared_ptr<device>>>;
 /// Images, shared by the devices that load them: one for each distinct target and kind of image.
 using shared_images = std::vector<std::shared_ptr<linked_image const>>;
 
-/// An image that is loaded on several devices.
+/// The result of loading an image on several devices.
 struct loaded_devices {
   std::vector<device_result<loaded_module>> devices = {};  ///< in the order of the devices
-  shared_images images = {};  ///< of the links that succeeded, by target; each made once
+  shared_images images = {};  ///< of the links that succeeded, by target
 };
 
-/// Whether `names` is of the form that names several devices: "all", a list, or a number of
-/// reference devices. "gpu:1" is not.
+/// Whether `names` has a form that names several devices: "all", a list, or a number of reference
+/// devices ("2xcpu"). False for "gpu:1".
 [[nodiscard]] bool names_several_devices(std::string_view names) noexcept;
 
 /// Opens every device of a list, in parallel:
 ///   all             every GPU that the driver reports
 ///   gpu:0,1   0,1   these GPUs; each item of a list is a name of open_device, or an ordinal
 ///   cpu,cpu  2xcpu  two reference devices (2xcpu:sm_80: for this target)
-/// `options` are those of every reference device. A device that cannot be opened has the error in
-/// its result; none is left out.
+/// `options` apply to every reference device. Every device has a result; if it cannot be opened,
+/// the result holds the error.
 /// @throws usage_error another spelling, an unknown target, a GPU named twice, or more than 1,024
 ///   devices.
-/// @throws unavailable_error, device_error no device could be opened; of several the message has
-///   the error of each.
+/// @throws unavailable_error, device_error no device could be opened; the message contains the
+///   error of each.
 [[nodiscard]] opened_devices open_devices(std::string_view names, cpu_options const& options = {});
-/// The same. @throws usage_error `names` is null.
+/// As above. @throws usage_error `names` is null.
 [[nodiscard]] opened_devices open_devices(char const* names, cpu_options const& options = {});
 
 /// Links `inputs` once for each distinct target and kind of image among `destinations`, with or
 /// without a cache, and loads the image on each device. A device that was not opened keeps its
-/// error; an error of a link is that of every device that it is for.
+/// error. If a link fails, each device that needs it receives the error.
 /// @throws usage_error a device is null, or `mode` is not an enumerator.
 [[nodiscard]] loaded_devices link_and_load(opened_devices const& destinations, linker& linker,
                                            std::vector<input> const& inputs,

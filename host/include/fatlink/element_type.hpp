@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of elements and values: the numbers that kernels compute with, bytes without meaning,
-// and structs of numbers, laid out as C++ lays them out. Units: bytes. Threads: values.
+// The types of array elements and of values: numbers, opaque bytes, and structs of numbers with the
+// layout of C++.
+// Units: bytes.
+// Threads: values.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// The most bytes of an element of an array, or of a value that is passed to a kernel.
+/// The maximum size of an array element, and of a value that is passed to a kernel.
 inline constexpr std::size_t k_element_bytes = 4096;
 
 /// What the bytes of an element mean. The text forms are those of NumPy: "float32".
@@ -31,9 +33,9 @@ enum class scalar_kind : std::uint8_t {
   uint16,
   uint32,
   uint64,
-  complex64,   ///< two float32: real, imaginary; aligned to 8 bytes, as CUDA's complex numbers are
+  complex64,   ///< two float32: real, imaginary; aligned to 8 bytes, as in CUDA
   complex128,  ///< two float64, aligned to 16 bytes
-  bytes,       ///< of any meaning: "bytes8"
+  bytes,       ///< opaque bytes: "bytes8"
   record,      ///< a struct of named fields
 };
 
@@ -43,14 +45,14 @@ struct element_field;
 /// The type of one element or value.
 struct element_type {
   scalar_kind kind = scalar_kind::float32;  ///< what the bytes mean
-  std::size_t size = 4;                     ///< of one element, padding included; 1 to 4,096
-  std::size_t alignment = 4;  ///< of an element in memory; a power of two; 1 for bytes
-  std::string name = {};      ///< of a record: "window"; empty for all others
-  /// Of a record, in order; empty for all others. Without = {}, for which clang 14 needs the whole
-  /// type element_field.
+  std::size_t size = 4;                     ///< of one element, including padding; 1 to 4,096
+  std::size_t alignment = 4;                ///< of one element; a power of two; 1 for bytes
+  std::string name = {};                    ///< of a record: "window"; otherwise empty
+  /// The fields of a record, in order; otherwise empty. There is no `= {}`, because clang 14 would
+  /// need the complete type element_field.
   std::vector<element_field> fields;
 
-  /// Whether kind, size and all fields are equal; names of records do not count.
+  /// Whether kind, size and all fields are equal. The names of records are not compared.
   friend bool operator==(element_type const& a, element_type const& b);
 };
 
@@ -64,23 +66,23 @@ struct element_field {
 /// The type of a number. @throws usage_error `kind` is bytes or record.
 element_type scalar_type(scalar_kind kind);
 
-/// `size` bytes without meaning. @throws usage_error a size of 0 or above 4,096.
+/// `size` opaque bytes. @throws usage_error `size` is 0 or above 4,096.
 element_type bytes_type(std::size_t size);
 
-/// A struct with the fields `names` and `types`, in order, laid out as C++ does: each field at a
-/// multiple of its alignment, the size rounded up to the largest alignment.
-/// @throws usage_error no field, two of one name, a name that is no identifier, a field that is no
-///   number, or more than 4,096 bytes.
+/// A struct with the fields `names` and `types`, in order, with the layout of C++: each field is at
+/// a multiple of its alignment, and the size is rounded up to the largest alignment.
+/// @throws usage_error there is no field, two fields have the same name, a name is not an
+///   identifier, a field is not a number, or the size exceeds 4,096 bytes.
 element_type record_type(std::string name, std::vector<std::string> const& names,
                          std::vector<element_type> const& types);
 
-/// "float32", "complex64", "bytes8"; nothing for other text.
+/// Parses "float32", "complex64", "bytes8"; nullopt for other text.
 std::optional<element_type> parse_element_type(std::string_view text);
 
-/// "float32", "bytes8"; a record as its name, or else as "{value: float32, index: int32}".
+/// "float32", "bytes8"; for a record its name, or "{value: float32, index: int32}" if it has none.
 std::string to_string(element_type const& type);
 
-/// "float32" of every number, in the order of scalar_kind; "bytes" and "record".
+/// "float32" and the like for numbers; "bytes" and "record" for the last two.
 char const* to_string(scalar_kind kind) noexcept;
 
 }  // namespace fatlink

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error family. Every exception that fatlink throws on purpose derives from `fatlink::error`
-// and states the stage that failed, the file or value, the cause, a code and the remedy.
-// docs/findings.md lists every code with its cause and remedy.
-// Threads: values; copy and read freely.
+// The exceptions of fatlink. Every exception that fatlink throws deliberately derives from
+// `fatlink::error`. It has the stage that failed, the file or value, the cause, a code and a
+// remedy. docs/findings.md lists every code with its cause and remedy.
+// Threads: values; they may be copied and read anywhere.
 #pragma once
 
 #include <span>
@@ -16,7 +16,7 @@
 /// The C++ interface of fatlink.
 namespace FATLINK_API fatlink {
 
-/// The stage in which an error arose, in the order of the flow.
+/// The stage in which an error occurred, in processing order.
 enum class stage {
   usage,         ///< the arguments of a call or command
   input,         ///< finding and reading input files: fatbins by name, .npy files
@@ -45,17 +45,17 @@ enum class error_code {
   unknown_link_mode,       ///< none of ptx, lto and sass
   unknown_device,          ///< not the name of a device
   invalid_emit,            ///< the link mode cannot emit this kind of image
-  option_has_no_effect,    ///< an option that does nothing in the link that is asked for
+  option_has_no_effect,    ///< an option that has no effect in the requested link
   invalid_time_limit,      ///< a time limit of 0 or less
   missing_input,           ///< a link without inputs
   moved_from,              ///< the object was moved from
-  wrong_kernel_arguments,  ///< arguments of other sizes than the kernel declares
+  wrong_kernel_arguments,  ///< the sizes of the arguments differ from the kernel's
   invalid_event,           ///< an event that was never recorded
   cancelled,               ///< the caller cancelled a call
   // files
   unreadable_file,    ///< missing, a directory, not readable or too large
   unwritable_file,    ///< an output cannot be written
-  not_installed,      ///< no fatbin of this name on the search path
+  not_installed,      ///< no fatbin with this name on the search path
   empty_input,        ///< a file of 0 bytes
   not_a_fatbin,       ///< a file of another form where only a fatbin is accepted
   corrupt_fatbin,     ///< a damaged or truncated fatbin
@@ -66,15 +66,15 @@ enum class error_code {
   corrupt_archive,    ///< a damaged or truncated archive
   thin_archive,       ///< an archive that names its members instead of holding them
   no_device_code,     ///< an object or archive without device code that can be linked
-  unknown_form,       ///< a file of no form that fatlink links
-  digest_mismatch,    ///< other bytes than those that were built
+  unknown_form,       ///< a file in a form that fatlink does not link
+  digest_mismatch,    ///< the bytes differ from those that were built
   above_limit,        ///< larger than one of fatlink's limits
-  newer_format,       ///< of a kind or version that this fatlink does not know
+  newer_format,       ///< a kind or version that this fatlink does not know
   invalid_ptx,        ///< PTX text that cannot be parsed
   missing_ptx,        ///< the fatbin holds no PTX to show
   foreign_ident,      ///< the ident was not written by this fatlink
   digest_in_sidecar,  ///< the sidecar states the digest of the file that would be changed
-  unexpected_build,   ///< the fatbin does not hold what its build was to make
+  unexpected_build,   ///< the fatbin does not contain what its build requested
   invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
   invalid_plan,       ///< a launch plan that is malformed, or whose formulas cannot be evaluated
   invalid_npy,        ///< not a .npy file that fatlink reads, or values that a plan cannot take
@@ -100,13 +100,13 @@ enum class error_code {
   helper_unconfined,      ///< the kernel refuses to confine the link helper
   driver_unavailable,     ///< the CUDA driver cannot be opened
   gpu_unavailable,        ///< there is no such GPU
-  needs_gpu,              ///< an input that only a GPU runs, on the reference device
-  start_up_failed,        ///< a process that bench times failed
+  needs_gpu,              ///< the reference device was given an input that needs a GPU
+  start_up_failed,        ///< a process that `bench` was timing failed
   // devices
-  unknown_kernel,       ///< no kernel of this name in the image
-  unknown_variable,     ///< no variable of this name in the image
-  refused_instruction,  ///< PTX that the reference device does not execute
-  invalid_instruction,  ///< PTX that no device executes
+  unknown_kernel,       ///< the image has no kernel with this name
+  unknown_variable,     ///< the image has no variable with this name
+  refused_instruction,  ///< PTX that the reference device does not support
+  invalid_instruction,  ///< PTX that is invalid on every device
   unresolved_symbol,    ///< a symbol that no module defines
   duplicate_symbol,     ///< a symbol that two modules define
   prototype_mismatch,   ///< a function declared, called or defined with different types
@@ -120,7 +120,7 @@ enum class error_code {
   uninitialized_read,   ///< a read of shared memory that nothing has written
   // clusters
   unresponsive_rank,  ///< a rank of a job did not answer within the time limit
-  invalid_message,    ///< a message of a rank that is damaged or of another version
+  invalid_message,    ///< a rank's message is damaged or from another version
   rank_failed,        ///< a rank failed with an exception other than fatlink::error
   // fatlink
   defect,  ///< an error in fatlink itself
@@ -132,9 +132,9 @@ char const* to_string(error_code code) noexcept;
 /// Every enumerator, in order.
 std::span<error_code const> error_codes() noexcept;
 
-/// The code of an error as text; never empty. One of error_code, the id of a finding, or the text
-/// of other software in its own spelling: an nvJitLink or CUDA driver result, an errno name, the
-/// signal or exit status with which the link helper ended.
+/// The code of an error as text; never empty. It is an error_code, the id of a finding, or a code
+/// of other software in its own spelling: a result of nvJitLink or the CUDA driver, an errno name,
+/// or the signal or exit status with which the link helper ended.
 class code_text {
  public:
   /// The text form of `code`.
@@ -147,7 +147,7 @@ class code_text {
   {
     return code.text_ == text;
   }
-  /// Whether the text is that of `expected`.
+  /// Whether the text is the text form of `expected`.
   friend bool operator==(code_text const& code, error_code expected) noexcept
   {
     return code.text_ == to_string(expected);
@@ -158,28 +158,28 @@ class code_text {
   std::string text_;
 };
 
-/// The code of other software in its own spelling: "NVJITLINK_ERROR_PTX_COMPILE". An empty text
+/// A code of other software in its own spelling: "NVJITLINK_ERROR_PTX_COMPILE". An empty text
 /// becomes error_code::defect.
 code_text vendor_code(std::string text);
 
-/// What an error states. `message` and `code` are always set.
+/// The contents of an error. `message` and `code` are always set.
 struct error_details {
   std::string message = {};             ///< one line: the file or value, then the cause
-  std::string input = {};               ///< the file or value at fault
+  std::string input = {};               ///< the file or value that caused the error
   code_text code = error_code::defect;  ///< for programs and for docs/findings.md
-  std::string log = {};                 ///< the vendor's complete log, unshortened
+  std::string log = {};                 ///< the complete log of nvJitLink or a compiler
   std::string hint = {};                ///< the remedy, one line, in terms of this API
 };
 
-/// The base class. `what()` is `message`.
+/// The base class of all exceptions of fatlink. `what()` returns `message`.
 class error : public std::runtime_error {
  public:
   /// An error of the stage `origin`.
   error(stage origin, error_details details);
 
-  /// The stage in which the error arose.
+  /// The stage in which the error occurred.
   [[nodiscard]] stage where() const noexcept { return where_; }
-  /// What the error states.
+  /// The contents of the error.
   [[nodiscard]] error_details const& details() const noexcept { return details_; }
 
  private:
@@ -199,12 +199,12 @@ class file_error : public error {
   using error::error;
 };
 
-/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult where it returned one.
+/// nvJitLink refused or failed a link; `code` is its nvJitLinkResult if it returned one.
 class link_error : public error {
   using error::error;
 };
 
-/// A compiler refused or failed to compile a source; `log` has its complete messages.
+/// A compiler refused or failed to compile a source; `log` contains its complete messages.
 class compile_error : public error {
   using error::error;
 };
@@ -219,7 +219,8 @@ class unavailable_error : public error {
   using error::error;
 };
 
-/// The caller cancelled the call (fatlink/cancel_check.hpp); what its kernels had written stays.
+/// The caller cancelled the call (fatlink/cancel_check.hpp). Data that its kernels have already
+/// written is kept.
 class cancelled_error : public error {
   using error::error;
 };

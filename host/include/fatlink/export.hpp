@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libfatlink.so exports: what a public header declares in `namespace FATLINK_API fatlink`, and
-// nothing else; all is compiled with hidden visibility. tests/package/test_exports.py checks it.
+// Marks what libfatlink.so exports. It exports only what a public header declares in `namespace
+// FATLINK_API fatlink`; everything else has hidden visibility. tests/package/test_exports.py checks
+// this.
 #pragma once
 
 /// Exported from libfatlink.so.

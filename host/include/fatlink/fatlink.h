@@ -1,37 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   The C interface of libfatlink.so, for C99 and every language that calls C. It needs no CUDA
-   header and no C++ runtime of the caller's. docs/c_interface.md is the guide, with examples.
+   The C interface of libfatlink.so, for C99 and every language that calls C. Callers need neither
+   CUDA headers nor a C++ runtime. docs/c_interface.md is the guide, with examples.
 
-   Errors. A function that can fail returns a fatlink_error, or NULL when it succeeded (c/error.h).
-   Any of them can fail with kind MEMORY: the host or a device lacks memory.
-   The caller frees it. Results are returned through the last parameters, which are set to NULL or 0
-   on an error; a struct that a function fills is then left as it was. No exception leaves a
-   function of this interface.
+   Errors. A function that can fail returns NULL on success, or a fatlink_error, which the caller
+   must free (c/error.h). Any such function can fail with kind MEMORY if the host or a device lacks
+   memory. Results are returned through the last parameters. On an error they are set to NULL or 0,
+   except that a struct that the function fills is left unchanged. Functions of this interface never
+   throw C++ exceptions.
 
-   Objects are opaque. The caller frees each object that it receives with the fatlink_..._free of
-   its type, which takes NULL, too. Objects keep alive what they were made of: a kernel may be used
-   after its module, its image and its device were freed. Texts and bytes that a function returns
-   belong to the object that was asked and live as long as it does.
+   Objects are opaque. The caller frees each object that it receives with the fatlink_..._free
+   function of its type, which ignores NULL. An object keeps the objects that it was made of alive:
+   a kernel may be used after its module, image and device were freed. Texts and bytes that a
+   function returns belong to the object that was passed to it, and are valid as long as that
+   object.
 
-   Structs begin with their size, so that later versions can add members. Begin with
-   `fatlink_link_options options = {.size = sizeof options};`: in options and settings every other
-   member may stay 0, which is its default. Set size in the same way in a struct that a function
-   fills. Structs of older and newer versions of these headers are accepted: in a newer one, members
-   that the library does not know must be 0, and are set to 0 where the function fills the struct.
+   Structs begin with their size, so that later versions can add members. Initialize a struct with
+   `fatlink_link_options options = {.size = sizeof options};`. In options and settings, 0 is the
+   default of every other member. Set `size` also in a struct that a function fills. Structs of
+   older and newer versions of these headers are accepted. In a newer struct, members that the
+   library does not know must be 0; if the function fills the struct, it sets them to 0.
 
-   NULL. A required pointer that is NULL is an error of kind USAGE, which names the parameter.
-   Functions that return no error give "", NULL or 0 for an object that is NULL.
+   NULL. If a required pointer is NULL, the call fails with kind USAGE, and the message names the
+   parameter. Functions that do not return an error return "", NULL or 0 if the object is NULL.
 
    Texts are UTF-8 and end with NUL. Units: bytes, milliseconds, elements.
 
-   Threads. Functions may be called by several threads at once, also with the same object, except:
-   one stream is used by one thread at a time, and an object is not freed while another thread uses
-   it. Fork: a child process may use what it inherits of inputs, linkers, caches and the reference
-   device; not GPUs, live modules and live plans (CUDA does not survive fork).
+   Threads. Several threads may call functions at once, even with the same object, with two
+   exceptions: a stream must be used by one thread at a time, and an object must not be freed while
+   another thread uses it. Fork: a child process may use inherited inputs, linkers, caches and
+   objects of the reference device, but not GPUs, live modules and live plans (CUDA does not survive
+   fork).
 
-   Versions. Functions are only added within a major version of the interface. In the shared library
-   a symbol has the version of the interface that added it: FATLINK_C_1, FATLINK_C_1.1, ... */
+   Versions. Within a major version of the interface, functions are only added. Each symbol in
+   the shared library has the version of the interface that added it: FATLINK_C_1, FATLINK_C_1.1,
+   ... */
 #ifndef FATLINK_FATLINK_H
 #define FATLINK_FATLINK_H
 

@@ -9,17 +9,19 @@
 
 namespace FATLINK_API fatlink {
 
-/// The fatlink-linkd that links run in: $FATLINK_LINKD if it is set; otherwise the first executable
-/// file of: the one installed with this library or with the running program; the one that
-/// set_default_link_helper named; those in /usr/local/libexec, /usr/libexec,
-/// /usr/local/lib/fatlink and /usr/lib/fatlink.
-/// @throws unavailable_error none is executable; lists the files that were tried.
+/// Finds the fatlink-linkd that links run in. If $FATLINK_LINKD is set, it is that file. Otherwise
+/// it is the first of these files that is executable:
+/// - the one installed with this library or with the running program
+/// - the one that set_default_link_helper named
+/// - those in /usr/local/libexec, /usr/libexec, /usr/local/lib/fatlink and /usr/lib/fatlink
+/// @throws unavailable_error none is executable; the error lists the files that were tried.
 std::filesystem::path find_link_helper();
 
-/// Names the helper for a program that links this library statically and is installed elsewhere
-/// than fatlink. The cache layers of that installation are used too (default_cache_settings). The
-/// last call wins. Programs that link to the CMake target fatlink::static need no call: the package
-/// defines FATLINK_LINK_HELPER for them, the absolute path of the helper it was installed with.
+/// Sets the helper for a program that is linked statically with this library and installed in
+/// another place than fatlink. The cache layers of the helper's installation are then used as well
+/// (default_cache_settings). The last call wins. Programs that link to the CMake target
+/// fatlink::static need not call this: the package defines FATLINK_LINK_HELPER for them, the
+/// absolute path of the helper that was installed with it.
 void set_default_link_helper(std::filesystem::path file);
 
 #ifdef FATLINK_LINK_HELPER

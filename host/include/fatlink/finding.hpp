@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What preflight and the link report of inputs (docs/findings.md), and the error of a link that
-// findings refuse. Threads: no shared state.
+// Findings: the problems that preflight and the link report about inputs (docs/findings.md), and
+// the error of a link that was refused because of them.
+// Threads: no shared state.
 #pragma once
 
 #include <span>
@@ -39,17 +40,17 @@ enum class finding_id {
   missing_hook,        ///< a hook that no input defines
   missing_variable,    ///< a variable that no input defines
   duplicate_symbol,    ///< a symbol that two inputs define
-  weak_mismatch,       ///< inline code of one name that differs between two inputs
+  weak_mismatch,       ///< two inputs have different inline functions with the same name
   unknown_kernel,      ///< no input has the kernel
   unknown_variable,    ///< no input defines the variable
   signature_mismatch,  ///< declarations or definitions of one symbol with different types
-  uncertain_type,      ///< types whose agreement PTX does not prove
-  unreadable_types,    ///< types that only the link compares, by count and width
+  uncertain_type,      ///< types that may differ; PTX does not show enough to decide
+  unreadable_types,    ///< types that only the link can compare, by count and width
   unchecked_types,     ///< types that no input states
-  unpassed_argument,   ///< an argument that calls leave out because a default does not use it
+  unpassed_argument,   ///< an argument that calls omit because the default ignores it
   compared_by_link,    ///< a replaced inline function, whose type only the link can compare
-  constant_memory,     ///< more __constant__ variables than a link takes
-  kernel_resources,    ///< more shared memory or registers than a kernel with its callees may use
+  constant_memory,     ///< more __constant__ variables than a link allows
+  kernel_resources,    ///< a kernel with its callees exceeds shared memory or registers
   // inputs without effect
   removed_functions,  ///< nvcc removed every device function
   no_definition,      ///< defines no function that other inputs can call
@@ -58,17 +59,17 @@ enum class finding_id {
   not_judged,         ///< a transform that cannot be checked without its library
   // toolkits, flags and integrity
   target_too_new,    ///< a target that nvJitLink does not have yet
-  toolkit_too_new,   ///< made by a newer toolkit than nvJitLink's
-  toolkit_major,     ///< made by a toolkit of another major version than nvJitLink's
+  toolkit_too_new,   ///< made by a toolkit newer than nvJitLink
+  toolkit_major,     ///< made by a toolkit with another major version than nvJitLink
   unread_option,     ///< an option of LTO-IR's compiler that this fatlink does not know
   float_contract,    ///< compiled with different floating-point flags
   unverified_bytes,  ///< neither the input nor a .json beside it states digests
   // launch plans
   plan_mismatch,     ///< a launch plan that does not fit the kernels of its fatbin
-  element_mismatch,  ///< arrays whose elements are of another type than those of a hook
+  element_mismatch,  ///< the element types of an array and a hook differ
   // packing
-  duplicate_entry,     ///< two entries of one kind and target
-  interface_mismatch,  ///< files of one fatbin that define or declare different functions
+  duplicate_entry,     ///< two entries with the same kind and target
+  interface_mismatch,  ///< files of one fatbin with different functions
   // inspection
   double_arithmetic,  ///< a function on float that computes in double; reported by inspect only
 };
@@ -83,9 +84,9 @@ std::span<finding_id const> finding_ids() noexcept;
 struct finding {
   finding_id id = finding_id::no_ltoir;          ///< the rule that an input breaks
   fatlink::severity severity = severity::error;  ///< an error stops the link
-  /// Every input involved; a member of an archive as "lib.a(b.o)".
+  /// Every input involved. A member of an archive is named "lib.a(b.o)".
   std::vector<std::string> files = {};
-  std::string symbol = {};   ///< the hook, kernel or definition at fault, where there is one
+  std::string symbol = {};   ///< the hook, kernel or definition concerned, if any
   std::string message = {};  ///< one line: file and cause
   std::string hint = {};     ///< the remedy, in terms of this API
 };
@@ -93,12 +94,12 @@ struct finding {
 /// A link that was refused because of findings. The code is the id of the first error.
 class refused_error : public error {
  public:
-  /// A link for `link_target` that `findings` refuse.
+  /// `findings` refuse a link for `link_target`.
   refused_error(target link_target, std::vector<finding> findings);
   explicit refused_error(std::vector<finding> findings);  ///< for any target
-  /// Another task than a link, such as "pack x.fatbin", that `findings` refuse.
+  /// `findings` refuse another task than a link, such as "pack x.fatbin".
   refused_error(std::vector<finding> findings, std::string_view task);
-  /// An error that is equal to another one, of another process for example.
+  /// An equal copy of another error, for example one from another process.
   refused_error(error_details details, std::vector<finding> findings);
   /// The findings, errors first.
   [[nodiscard]] std::vector<finding> const& findings() const noexcept { return findings_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The error of a file whose bytes are not what its format demands.
-// Threads: values; copy and read freely.
+// The error for a file whose bytes violate its format.
+// Threads: values; they may be copied and read anywhere.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace FATLINK_API fatlink {
 
-/// A file that is not well-formed; `offset()` is the byte where reading stopped. Of a fatbin (stage
-/// fatbin) the code is not_a_fatbin (the message names the format that the file has), empty_input,
-/// corrupt_fatbin, digest_mismatch or above_limit (the message names the limit). Of an input of
-/// another form (stage input) it is empty_input, unknown_form (the message names what the file is),
-/// corrupt_ptx, corrupt_ltoir, corrupt_cubin, corrupt_object, corrupt_archive, thin_archive,
-/// no_device_code, digest_mismatch or above_limit.
+/// A file is not well-formed; `offset()` is the byte at which reading stopped. For a fatbin (stage
+/// fatbin) the code is one of: not_a_fatbin (the message names the file's actual format),
+/// empty_input, corrupt_fatbin, digest_mismatch, above_limit (the message names the limit). For an
+/// input of another form (stage input) it is one of: empty_input, unknown_form (the message names
+/// what the file is), corrupt_ptx, corrupt_ltoir, corrupt_cubin, corrupt_object, corrupt_archive,
+/// thin_archive, no_device_code, digest_mismatch, above_limit.
 class format_error : public file_error {
  public:
-  /// An error of a fatbin at byte `offset`.
+  /// An error in a fatbin at byte `offset`.
   format_error(std::uint64_t offset, error_details details)
       : format_error(stage::fatbin, offset, std::move(details))
   {

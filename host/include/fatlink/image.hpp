@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linked image: what a link produced, and facts about it.
+// A linked image: the result of a link, and facts about it.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace FATLINK_API fatlink {
 
-/// What a link makes. The last two are inputs of another link and cannot be loaded: a fatbin with
-/// one entry, with the contract of its inputs and digests, in which hooks may be missing.
+/// What a link produces. The last two kinds cannot be loaded; they are inputs of another link. Each
+/// is a fatbin with one entry, with digests and the contract of its inputs; hooks may be missing.
 enum class image_kind {
   cubin,        ///< for a GPU
   ptx,          ///< optimised PTX, for the reference device
@@ -24,7 +24,7 @@ enum class image_kind {
 /// "cubin", "ptx", "ptx_set", "ltoir" or "relocatable".
 char const* to_string(image_kind kind) noexcept;
 
-/// Whether the link cache had the link: `off` if no cache was used.
+/// Whether the link cache held the link; `off` if no cache was used.
 enum class cache_outcome { off, miss, hit };
 /// "off", "miss" or "hit".
 char const* to_string(cache_outcome outcome) noexcept;
@@ -33,14 +33,14 @@ char const* to_string(cache_outcome outcome) noexcept;
 struct hook_fact {
   std::string name = {};    ///< name of the hook
   bool inlined = false;     ///< no call of the hook is left
-  bool is_default = false;  ///< no transform fills it: the library's own weak definition is called
+  bool is_default = false;  ///< no transform defines it: the library's weak definition is called
 };
-/// "inlined", "called", or "default" of a hook that no transform fills.
+/// "inlined", "called", or "default" for a hook that no transform defines.
 char const* to_string(hook_fact const& hook) noexcept;
 
-/// An input's PTX.
+/// The PTX of an input.
 struct ptx_part {
-  std::string name = {};  ///< the input's, for messages
+  std::string name = {};  ///< name of the input, for messages
   std::string text = {};  ///< the PTX
 };
 
@@ -48,25 +48,25 @@ struct ptx_part {
 struct link_times {
   double find_ms = 0;       ///< finding nvJitLink's file
   double preflight_ms = 0;  ///< checking the inputs
-  double key_ms = 0;        ///< hashing the inputs, where not cached, and composing the key
-  double lookup_ms = 0;     ///< in the cache: reading, waiting for others, storing
+  double key_ms = 0;        ///< hashing the inputs, if not cached, and composing the key
+  double lookup_ms = 0;     ///< in the cache: reading, waiting for other callers, storing
   double open_ms = 0;       ///< opening nvJitLink, or starting the helper that does
 };
 
 /// The result of a link.
 struct linked_image {
   byte_buffer bytes = {};  ///< the cubin, PTX text without the trailing NUL, or the fatbin
-  std::vector<ptx_part> parts = {};     ///< of a ptx_set, which has no bytes
+  std::vector<ptx_part> parts = {};     ///< of a ptx_set, whose `bytes` are empty
   image_kind kind = image_kind::cubin;  ///< what `bytes` or `parts` hold
-  fatlink::target target = {};        ///< of the code: the link's, or an older one that runs there
-  link_mode mode = link_mode::ptx;    ///< the mode of the link
-  std::vector<hook_fact> hooks = {};  ///< of all inputs, sorted by name; none of ltoir
+  fatlink::target target = {};          ///< of the code: the link's, or an older one that it runs
+  link_mode mode = link_mode::ptx;      ///< the mode of the link
+  std::vector<hook_fact> hooks = {};    ///< of all inputs, sorted by name; empty for ltoir
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
   double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache
   link_times times = {};  ///< of the other steps
 
-  /// Whether transforms fill hooks and every one of these was inlined.
+  /// Whether transforms define hooks, and every one of these hooks was inlined.
   [[nodiscard]] bool inlined() const noexcept;
 };
 

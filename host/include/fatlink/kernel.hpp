@@ -19,7 +19,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// A kernel whose parameter types are known at run time only. Calls on a moved-from kernel throw
+/// A kernel whose parameter types are known only at run time. Calls on a moved-from kernel throw
 /// usage_error.
 class untyped_kernel {
  public:
@@ -37,31 +37,32 @@ class untyped_kernel {
   /// kernel or loaded_module of its module. Null on the reference device, which has none.
   [[nodiscard]] void* native_handle() const;
 
-  /// @throws device_error the driver fails the query.
+  /// The resources of the kernel. @throws device_error the query fails.
   [[nodiscard]] kernel_attributes attributes() const;
 
-  /// How many blocks of `block_threads` threads, each with `shared_bytes` of dynamic shared memory,
-  /// one multiprocessor runs at a time; 0: such a block cannot run. The reference device runs one
-  /// block on each core.
+  /// How many blocks one multiprocessor can run at the same time, for blocks of `block_threads`
+  /// threads with `shared_bytes` of dynamic shared memory; 0: such a block cannot run. The
+  /// reference device runs one block on each core.
   /// @throws usage_error `block_threads` is 0.
   /// @throws device_error `shared_bytes` is more than kernel_attributes::max_dynamic_shared_bytes,
-  ///   or the driver fails the query.
+  ///   or the query fails.
   [[nodiscard]] unsigned active_blocks_per_multiprocessor(unsigned block_threads,
                                                           std::size_t shared_bytes = 0) const;
 
-  /// The block size with the highest occupancy, for blocks with `shared_bytes` of dynamic shared
-  /// memory each. @throws device_error as active_blocks_per_multiprocessor.
+  /// The block size with the highest occupancy, if each block has `shared_bytes` of dynamic shared
+  /// memory. @throws device_error as active_blocks_per_multiprocessor.
   [[nodiscard]] block_size_suggestion suggest_block_size(std::size_t shared_bytes = 0) const;
 
-  /// Queues a launch with arguments given by pointers, as cuLaunchKernel takes them: `arguments[i]`
-  /// points to the value of the i-th parameter, parameter_sizes()[i] bytes, which are copied before
-  /// the call returns. Otherwise as kernel::launch.
-  /// @throws usage_error there are not as many pointers as parameters, or one is null.
+  /// Queues a launch with pointers to the arguments, as for cuLaunchKernel. `arguments[i]` points
+  /// to the value of the i-th parameter, of parameter_sizes()[i] bytes; it is copied before the
+  /// call returns. Otherwise as kernel::launch.
+  /// @throws usage_error the number of pointers is not the number of parameters, or a pointer is
+  ///   null.
   void launch_raw(stream_view stream, launch_shape const& shape,
                   std::span<void* const> arguments) const;
 
  protected:
-  /// Without a check of the arguments.
+  /// Launches without checking the arguments.
   void launch_unchecked(stream_view stream, launch_shape const& shape, void* const* arguments) const
   {
     auto& device = require_device(backend_, "the kernel");
@@ -74,7 +75,7 @@ class untyped_kernel {
   device_backend::handle function_;
 };
 
-/// A kernel of known parameters: kernel<void(float const*, float*, std::size_t)>.
+/// A kernel with known parameter types: kernel<void(float const*, float*, std::size_t)>.
 template <typename Signature>
 class kernel {
   static_assert(std::is_void_v<Signature> && !std::is_void_v<Signature>,
@@ -82,7 +83,7 @@ class kernel {
                 "kernel<void(float const*, float*, std::size_t)>");
 };
 
-/// A kernel with these parameters; loaded_module::kernel returns it.
+/// A kernel with these parameter types; loaded_module::kernel returns it.
 template <typename... Parameters>
 class kernel<void(Parameters...)> : public untyped_kernel {
   static_assert((std::is_trivially_copyable_v<Parameters> && ...),
@@ -97,11 +98,11 @@ class kernel<void(Parameters...)> : public untyped_kernel {
   /// `function` must have parameters of k_parameter_sizes; loaded_module::kernel checks it.
   explicit kernel(untyped_kernel function) : untyped_kernel(std::move(function)) {}
 
-  /// Queues a launch and returns; arguments are copied before. The reference device executes it to
-  /// its end instead. Dynamic shared memory above 48 KiB needs no call of its own.
-  /// @throws device_error the driver refuses the launch, or `shape` asks for more than
-  ///   kernel_attributes::max_dynamic_shared_bytes; on the reference device also a fault of a
-  ///   thread: the message names kernel, thread, instruction and address.
+  /// Queues a launch and returns; the arguments are copied. On the reference device the launch has
+  /// finished when the call returns. Dynamic shared memory above 48 KiB needs no additional call.
+  /// @throws device_error the driver refuses the launch, or `shape` asks for more dynamic shared
+  ///   memory than kernel_attributes::max_dynamic_shared_bytes. On the reference device also: a
+  ///   thread fails; the message names kernel, thread, instruction and address.
   /// @throws usage_error `stream` belongs to another device.
   void launch(stream_view stream, launch_shape const& shape, Parameters... arguments) const
   {

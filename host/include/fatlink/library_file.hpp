@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vendor's shared libraries that fatlink opens at run time (nvJitLink, NVRTC, libNVVM), as
-// files. Threads: values.
+// The files of NVIDIA's shared libraries that fatlink opens at run time (nvJitLink, NVRTC,
+// libNVVM). Threads: values.
 #pragma once
 
 #include <string>
@@ -9,20 +9,19 @@
 
 namespace FATLINK_API fatlink {
 
-/// A file of a search.
+/// A file that a search considered.
 struct library_candidate {
   std::string path = {};     ///< as passed to dlopen
   std::string reason = {};   ///< "$CUDA_HOME", "dynamic loader", …
   std::string outcome = {};  ///< "chosen", "not tried", or why it cannot be used
 };
 
-/// The file of a library, known without loading it.
+/// The file of a library, identified without loading it.
 struct library_file {
-  std::string path = {};      ///< to open
+  std::string path = {};      ///< path to open
   std::string reason = {};    ///< which rule chose it
-  std::string identity = {};  ///< the same on every machine: "13.0 157d67e6… 98806736", version
-                              ///< ("13.?": the file does not tell it), build ID (or SHA-256) and
-                              ///< size in bytes
+  std::string identity = {};  ///< the same on every machine, "13.0 157d67e6… 98806736": version
+                              ///< ("13.?" if unknown), build ID or SHA-256, size in bytes
 };
 
 }  // namespace fatlink

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// One link for a whole job: of the ranks that need the same link, the lowest one makes it, and the
-// others receive the image. The others open no nvJitLink and start no helper, and do not even look
-// for them. Ranks need the same link if target, mode, options and the bytes of the inputs are the
-// same, and their linkers have the same settings of nvJitLink and confinement; names of files may
-// differ. docs/clusters.md describes the messages, the time limits, and what launchers do.
+// Makes each link once for a whole job. Of the ranks that need the same link, the lowest makes it,
+// and the others receive the image; the others neither search for nvJitLink or the helper nor start
+// them. Ranks need the same link if target, mode, options and the bytes of the inputs are equal,
+// and their linkers have equal settings for nvJitLink and confinement. File names may differ.
+// docs/clusters.md describes the messages, the time limits and the behaviour of launchers.
 //
-// All ranks call the function, in the same order of calls. It returns on all of them or throws the
-// same error on all of them: type, message, code, log, hint and findings. An error that one rank
-// has before or after the link, such as an unreadable file, names the rank: "rank 3: …". A rank
-// that does not answer within the limit is named by a rank_error; so nothing waits without a limit.
-// Only a rank that cannot reach rank 0, or that fails itself, may have another error than the rest.
-// After a rank_error, end the job (MPI_Abort): other collective calls could wait without a limit.
+// All ranks must call the functions of this header in the same order. A call returns on all ranks,
+// or throws the same error on all ranks, with equal type, message, code, log, hint and findings. If
+// one rank fails before or after the link, for example because a file is unreadable, the error
+// names the rank: "rank 3: …". If a rank does not answer within the time limit, the others throw a
+// rank_error that names it, so no call waits forever. Only a rank that cannot reach rank 0, or that
+// fails itself, can have a different error. After a rank_error, end the job (MPI_Abort), because
+// other collective calls could wait forever.
 //
-// Ranks trust each other: an image that is received is checked for damage, not for origin.
-// Threads: as the channel.
+// Ranks trust each other: a received image is checked for damage, but not for its origin.
+// Threads: as for the channel.
 #pragma once
 
 #include <chrono>
@@ -33,8 +34,8 @@
 
 namespace FATLINK_API fatlink {
 
-/// Ranks that did not answer in time (code unresponsive-rank), or whose messages are damaged or of
-/// another version of fatlink (invalid-message). Stage: linker.
+/// Some ranks did not answer in time (code unresponsive-rank), or sent messages that are damaged or
+/// from another version of fatlink (invalid-message). The stage is linker.
 class rank_error : public error {
  public:
   /// An error of `ranks`.
@@ -51,39 +52,40 @@ class rank_error : public error {
 
 /// How a collective link works.
 struct link_once_settings {
-  /// How long to wait for other ranks in each step of the call. More than the time limit of a link,
-  /// and more than the difference between the times at which the ranks make the call. Ranks that
-  /// wait for other ones which are waiting themselves allow for that: a call ends after at most
-  /// six times this limit. Must be above 0.
+  /// How long to wait for other ranks in each step of the call; above 0. Choose more than the time
+  /// limit of a link, and more than the time between the first and the last rank's call. Since
+  /// ranks may wait for ranks that are waiting themselves, a call can take up to six times this
+  /// limit.
   std::chrono::milliseconds wait_limit = std::chrono::minutes(2);
 };
 
 /// What a rank needs linked.
 struct link_task {
-  std::vector<input> inputs = {};      ///< the library first
+  std::vector<input> inputs = {};      ///< the inputs, the library first
   fatlink::link_options options = {};  ///< for the rank's device: device::link_options
 };
 
-/// The image of this rank's task. `read` makes the task, for example reads its files; what it
-/// throws is the error of all ranks (an exception other than fatlink::error: code rank-failed).
-/// An image that was received states no times, and the cache outcome of the rank that linked.
-/// @throws rank_error see above. Throws what `read` throws, prefixed with the rank, and what
-///   linker::link throws on the rank that links, on all ranks.
+/// Links this rank's task, or receives its image. `read` returns the task, for example after
+/// reading its files. If it throws, all ranks throw that error (code rank-failed if it is not a
+/// fatlink::error). A received image has no times, and has the cache outcome of the rank that
+/// linked.
+/// @throws rank_error see above. Throws on all ranks what `read` throws, prefixed with the rank,
+///   and what linker::link throws on the rank that links.
 /// @throws usage_error `wait_limit` is not above 0.
 linked_image link_once(rank_channel& ranks, linker& linker, std::function<link_task()> const& read,
                        link_once_settings const& settings = {});
-/// As above, of inputs that have been read already.
+/// As above, for inputs that have already been read.
 linked_image link_once(rank_channel& ranks, linker& linker, std::vector<input> const& inputs,
                        link_options const& options, link_once_settings const& settings = {});
 
-/// As prepare(), with one link for all ranks that need the same. `open` opens the rank's device,
-/// for example `[] { return *fatlink::open_device("gpu:0"); }`. What it throws on one rank, and
-/// what reading and loading throw, is the error of all ranks.
+/// As prepare(), but makes each link once for all ranks that need it. `open` opens the rank's
+/// device, for example `[] { return *fatlink::open_device("gpu:0"); }`. If opening, reading or
+/// loading throws on one rank, all ranks throw that error.
 /// Throws as link_once and prepare.
 [[nodiscard]] prepared_plan prepare_once(rank_channel& ranks, std::function<device()> const& open,
                                          linker& linker, plan_request const& request,
                                          link_once_settings const& settings = {});
-/// As above, for a device that is open already.
+/// As above, for a device that is already open.
 [[nodiscard]] prepared_plan prepare_once(rank_channel& ranks, device const& destination,
                                          linker& linker, plan_request const& request,
                                          link_once_settings const& settings = {});

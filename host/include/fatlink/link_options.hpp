@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a link is for, and nvJitLink's options. A field that is empty, false or its default is not
-// passed to nvJitLink. fatlink checks every value before nvJitLink sees it, because nvJitLink
-// ignores, clamps or misreads many wrong ones; and it refuses an option that has no effect in the
-// link that is asked for (error_code::option_has_no_effect). docs/using.md has the table of
-// effects. Effects and traps: measured with nvJitLink 13.0, pinned by
-// tests/link/link_options_test.cpp. Threads: values.
+// The options of a link: its target, its mode, and options of nvJitLink. A field that is empty,
+// false or its default is not passed to nvJitLink. fatlink checks every value first, because
+// nvJitLink ignores, clamps or misreads many wrong ones. It also refuses an option that has no
+// effect in the requested link (error_code::option_has_no_effect). docs/using.md has a table of
+// effects. The effects were measured with nvJitLink 13.0 and are tested by
+// tests/link/link_options_test.cpp.
+// Threads: values.
 #pragma once
 
 #include <optional>
@@ -17,112 +18,117 @@
 
 namespace FATLINK_API fatlink {
 
-/// How far nvJitLink shortens its work (-Ofc; nvJitLink 13.0 has it without documenting it).
+/// How much optimization nvJitLink leaves out for faster links (-Ofc, which nvJitLink 13.0 has but
+/// does not document).
 enum class fast_compile {
   none,  ///< not passed: full optimization
-  min,   ///< about the code of none
-  mid,   ///< in lto mode less unrolling and inlining within ptxas: much faster links
-  max,   ///< without optimization: hooks usually stay calls, with a warning for each
+  min,   ///< about the same code as none
+  mid,   ///< lto mode: less unrolling and inlining in ptxas; much faster links
+  max,   ///< no optimization: hooks usually stay calls, with a warning for each
 };
 /// "none", "min", "mid" or "max"; "unknown" for a value outside the enumeration.
 char const* to_string(fast_compile level) noexcept;
 
-/// Range of link_options::max_registers, inclusive. nvJitLink takes 24 for lower numbers, and
-/// ignores higher ones.
+/// The least value of link_options::max_registers. nvJitLink treats lower values as 24.
 constexpr unsigned k_least_registers = 24;
-/// The other end.
+/// The greatest value of link_options::max_registers. nvJitLink ignores higher values.
 constexpr unsigned k_most_registers = 255;
-/// The most that link_options::threads may be.
+/// The greatest value of link_options::threads.
 constexpr unsigned k_most_threads = 256;
 
-/// What to link for, and how. In sass mode nothing is compiled: of the options below only
-/// `whole_archive`, `kernels` and `driver_cache` have an effect; hooks stay calls.
+/// What to link for, and how. In sass mode nothing is compiled and hooks stay calls; of the options
+/// below, only `whole_archive`, `kernels` and `driver_cache` have an effect.
 struct link_options {
   fatlink::target target = {};      ///< the architecture to link for
   link_mode mode = link_mode::lto;  ///< what is linked: LTO-IR, PTX or SASS
-  /// `ptx` and `ltoir` require lto mode; `ptx_set` requires ptx mode and needs no nvJitLink. Hooks
-  /// may be missing in `ltoir` and `relocatable`, which need nvJitLink 13.4, and 13.1 (13.3 in lto
-  /// mode).
+  /// The kind of image to produce. `ptx` and `ltoir` require lto mode; `ptx_set` requires ptx mode
+  /// and needs no nvJitLink. `ltoir` needs nvJitLink 13.4; `relocatable` needs 13.1, or 13.3 in lto
+  /// mode. Hooks may be missing in these two.
   image_kind emit = image_kind::cubin;
-  /// In lto mode, a module without LTO-IR may be linked as PTX, else as SASS for exactly the
-  /// target; in ptx mode, one without PTX as SASS. Calls into it are real calls. Otherwise such a
-  /// module is refused (no-ltoir, no-ptx). One module of an lto link must have LTO-IR. Cubins only,
+  /// Whether modules may be linked without being inlined. In lto mode, a module without LTO-IR is
+  /// then linked as PTX, or as SASS for exactly the target; in ptx mode, a module without PTX is
+  /// linked as SASS. Calls into such a module stay calls. If this is false, such a module is
+  /// refused (no-ltoir, no-ptx). At least one module of an lto link must have LTO-IR. Cubins only,
   /// and not in sass mode.
   bool allow_calls = false;
-  /// Takes all members of archives; otherwise those that define what is missing (select_modules).
-  /// In every mode; without effect, but not refused, if no input is an archive.
+  /// Whether to link all members of archives instead of only those that define missing symbols
+  /// (select_modules). Has an effect in every mode. Without an archive it has no effect, but is not
+  /// refused.
   bool whole_archive = false;
-  /// Kernels to keep, by exact symbol names; empty: all. An input must define each, and the linked
-  /// image must hold each; otherwise the link is refused (unknown-kernel). nvJitLink also keeps
-  /// every kernel whose name contains one of them. In lto mode the others are not compiled at all,
-  /// and __constant__ variables that only they use are dropped (see `variables`); in ptx mode they
-  /// are compiled and then dropped, in sass mode only dropped. A ptx_set keeps every kernel.
+  /// Kernels to keep, by exact symbol name; empty: all. An input must define each kernel, and the
+  /// linked image must contain it; otherwise the link is refused (unknown-kernel). nvJitLink also
+  /// keeps every kernel whose name contains one of these names. In lto mode the other kernels are
+  /// not compiled, and __constant__ variables that only they use are dropped (see `variables`). In
+  /// ptx mode they are compiled and then dropped; in sass mode they are dropped. A ptx_set keeps
+  /// every kernel.
   std::vector<std::string> kernels = {};
-  /// Variables that the host reads or sets, by exact symbol names; lto mode only. An input must
-  /// define each, and the linked image must hold each (unknown-variable). All others may be
-  /// dropped: the link then takes their initial value for constant, even where a kernel reads them.
-  /// Empty: nvJitLink keeps every __device__ variable.
+  /// Variables that the host reads or sets, by exact symbol name; lto mode only. An input must
+  /// define each variable, and the linked image must contain it (unknown-variable). All other
+  /// variables may be dropped: the link then treats their initial value as constant, even if a
+  /// kernel reads them. Empty: nvJitLink keeps every __device__ variable.
   std::vector<std::string> variables = {};
-  /// Drops every variable that no kernel uses or writes, also one that the host would set: the link
-  /// takes its initial value for constant. lto mode only, and not together with `variables`, which
-  /// states more.
+  /// Drops every variable that no kernel uses or writes, including variables that the host would
+  /// set: the link treats their initial value as constant. lto mode only, and not together with
+  /// `variables`, which is more specific.
   bool drop_unused_variables = false;
-  /// Registers of a thread at most, k_least_registers to k_most_registers; ptxas spills the others
-  /// to local memory. Cubins only.
+  /// Maximum registers per thread, k_least_registers to k_most_registers; ptxas spills the rest to
+  /// local memory. Cubins only.
   std::optional<unsigned> max_registers = {};
-  /// 0 or 3. 0 in lto mode leaves hooks as calls. 3, nvJitLink's default, changes no code; not
-  /// together with `debug`. Neither together with `fast_compile`.
+  /// 0 or 3; not together with `fast_compile`. In lto mode, 0 leaves hooks as calls. 3 is
+  /// nvJitLink's default and changes no code; it cannot be combined with `debug`.
   std::optional<unsigned> optimization = {};
-  /// Not together with `optimization` or `debug`.
+  /// Reduces optimization for faster links. Not together with `optimization` or `debug`.
   fatlink::fast_compile fast_compile = fast_compile::none;
-  /// Lines for profilers. Inputs that were compiled with -lineinfo keep their lines anyway; for
-  /// others this adds lines of the PTX, and nearly doubles the cubin. Cubins only, and not together
-  /// with `debug`, which includes it.
+  /// Adds line information for profilers. Inputs that were compiled with -lineinfo always keep
+  /// their source lines; for other inputs this adds lines of the PTX, and nearly doubles the size
+  /// of the cubin. Cubins only, and not together with `debug`, which includes it.
   bool line_info = false;
-  /// Code without optimization by ptxas, for debuggers; in lto mode hooks are inlined before, up to
-  /// nvJitLink 13.4, and stay calls with 13.5.
-  /// Variables and source lines are there only for inputs that were compiled with -G, which LTO-IR
-  /// cannot be; for others nvJitLink warns that sections are missing. Cubins only.
+  /// Makes code for debuggers, which ptxas does not optimize. In lto mode, nvJitLink up to 13.4
+  /// inlines hooks nevertheless; with 13.5 they stay calls. Debuggers see variables and source
+  /// lines only of inputs that were compiled with -G, which is impossible for LTO-IR. For other
+  /// inputs nvJitLink warns that sections are missing. Cubins only.
   bool debug = false;
-  /// Override the flags that the inputs record, in lto mode (PTX has them compiled in): flush
-  /// denormal numbers to zero; division rounds correctly; square roots round correctly; contract
-  /// multiplication and addition. If all four are set, inputs may record different flags; otherwise
-  /// such a link is refused (float-contract).
+  /// Flushes denormal numbers to zero. This and the next three fields override the flags that the
+  /// inputs record; lto mode only, because PTX has the flags compiled in. If all four are set,
+  /// inputs may record different flags; otherwise such a link is refused (float-contract).
   std::optional<bool> ftz = {};
-  std::optional<bool> prec_div = {};  ///< see ftz
-  /// See ftz. It changes no code of nvcc's, which fixes the precision of sqrtf in the LTO-IR.
+  std::optional<bool> prec_div = {};  ///< division rounds correctly; see ftz
+  /// Square roots round correctly; see ftz. It has no effect on code from nvcc, which fixes the
+  /// precision of sqrtf in the LTO-IR.
   std::optional<bool> prec_sqrt = {};
-  std::optional<bool> fma = {};  ///< see ftz
-  /// Functions that stay calls trap at their end if a write past their array on the stack is found
-  /// (--device-stack-protector=true); kernels and inlined functions are not protected. Cubins only.
+  std::optional<bool> fma = {};  ///< contract multiplication and addition; see ftz
+  /// Detects writes past an array on the stack: a function that stays a call traps at its end if it
+  /// finds one (--device-stack-protector=true). Kernels and inlined functions are not protected.
+  /// Cubins only.
   bool stack_protector = false;
-  /// Compiles with the newest of the compilers that nvJitLink has (-nvvm-latest): kernels for sm_90
-  /// need other numbers of registers, and the link takes longer. lto mode only, from nvJitLink 13.5
-  /// on; an older one is refused. Measured with 13.5: the same bytes for sm_100.
+  /// Compiles with the newest compiler that nvJitLink contains (-nvvm-latest). lto mode only; needs
+  /// nvJitLink 13.5. Measured with 13.5: for sm_90, kernels use different numbers of registers and
+  /// the link takes longer; for sm_100 the result is the same.
   bool latest_nvvm = false;
-  /// Threads of nvJitLink, 1 to k_most_threads; none: one. (nvJitLink would take 0 for all cores.)
-  /// In lto mode two or more split the module, which may contract other multiplications and
-  /// additions: the image differs from that of one thread, and not with their number. In ptx mode
-  /// the image does not depend on it.
+  /// Threads of nvJitLink, 1 to k_most_threads; none: one. (nvJitLink itself treats 0 as all
+  /// cores.) In lto mode, two or more threads split the module, so other multiplications and
+  /// additions may be contracted: the image differs from that of one thread, but does not depend on
+  /// the number of threads above one. In ptx mode the image does not depend on the number of
+  /// threads.
   std::optional<unsigned> threads = {};
-  /// Whether nvJitLink may keep intermediate results in the driver's cache, where there is a
-  /// driver. The image does not depend on it.
+  /// Whether nvJitLink may keep intermediate results in the driver's cache, if there is a driver.
+  /// Does not change the image.
   bool driver_cache = true;
-  /// Options of ptxas, each one word: "--def-load-cache=cg". Only those that change nothing but
-  /// code and messages; docs/using.md lists them. Cubins only.
+  /// Options of ptxas, each one word: "--def-load-cache=cg". Only options that affect just code and
+  /// messages are accepted; docs/using.md lists them. Cubins only.
   std::vector<std::string> ptxas = {};
-  /// Options of libNVVM, each one word: "-jump-table-density=10", the only one that is passed on.
-  /// lto mode only.
+  /// Options of libNVVM, each one word. Only "-jump-table-density", for example
+  /// "-jump-table-density=10", is accepted. lto mode only.
   std::vector<std::string> nvvm = {};
-  /// A hook that is still called after the link is an error. lto mode only: the other modes never
-  /// inline. Not part of the link's identity.
+  /// Whether a hook that is still called after the link is an error. lto mode only, because the
+  /// other modes never inline. Not part of the cache key.
   bool require_inlined = false;
 };
 
-/// Checks everything in `options` but target, mode and emit. linker::link and link_into call it.
-/// @throws usage_error invalid_argument: a value out of range, a name that is no symbol, a raw
-///   option that is not allowed, or two options that exclude each other; option_has_no_effect: an
-///   option that does nothing in this mode for this kind of image.
+/// Checks everything in `options` except target, mode and emit. linker::link and link_into call it.
+/// @throws usage_error invalid_argument: a value is out of range, a name is not a symbol, a raw
+///   option is not allowed, or two options exclude each other; option_has_no_effect: an option has
+///   no effect in this mode for this kind of image.
 void check_link_options(link_options const& options);
 
 }  // namespace fatlink

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device code that can be replaced while it is being launched:
+// Live modules: device code that can be replaced while it is in use.
 //
 //   fatlink::live_module live(*device, linker);
 //   live.swap({library, gelu});
 //   auto const apply = live.kernel<void(float const*, float*, std::size_t)>("apply_transform");
 //   apply.launch(stream, shape, in, out, n);   // gelu
-//   live.swap({library, softsign});            // meanwhile, launches go on with gelu
+//   live.swap({library, softsign}); // meanwhile, launches use gelu
 //   apply.launch(stream, shape, in, out, n);   // softsign
 //
-// A swap links and loads its inputs, and publishes them as a new version. A launch uses the version
-// that is published when it is called. A swap that fails changes nothing. A version that was
-// replaced is unloaded when the device has finished the last launch that used it: each launch
-// records an event behind itself, which a thread of the live module asks for; no stream and no
+// A swap links and loads its inputs, and publishes the result as a new version. A launch uses the
+// version that is published at the time of the call. A swap that fails changes nothing. A replaced
+// version is unloaded when the device has finished the last launch that used it. To know when, each
+// launch records an event after itself, which a thread of the live module polls; no stream and no
 // device is synchronized. A launch that is captured into a CUDA graph keeps its version loaded
 // until the process ends.
 //
-// The launch path takes no lock that a link, load or unload holds. The CUDA driver has locks of its
-// own, and may make launches wait while it loads or unloads a module. Kernels are loaded completely
-// before their version is published, also with CUDA_MODULE_LOADING=LAZY.
+// Launches take no lock that fatlink holds during a link, load or unload. The CUDA driver has its
+// own locks, and may make launches wait while it loads or unloads a module. Kernels are loaded
+// completely before their version is published, even with CUDA_MODULE_LOADING=LAZY.
 //
-// Ownership: a live module shares its state with its kernels; the last of them unloads all versions
-// and waits until the device has finished their work. A tiered swap's second link that has begun is
-// waited for, too. Threads: safe; several threads may launch, on different streams, and swap: swaps
-// are made one after the other. Fork: a child process must not use a live module of its parent.
+// Ownership: a live module shares its state with its kernels. When the last of them is destroyed,
+// it waits until the device has finished their work and a running second link of a tiered swap has
+// ended, and unloads all versions.
+// Threads: safe; several threads may launch, on different streams, and swap. Swaps run one after
+// the other.
+// Fork: a child process must not use a live module of its parent.
 #pragma once
 
 #include <array>
@@ -47,31 +49,32 @@
 
 namespace FATLINK_API fatlink {
 
-/// What one swap does otherwise than live_settings state.
+/// Options of one swap, which override live_settings.
 struct swap_options {
-  /// How to link; none: as live_settings state.
+  /// How to link; none: as in live_settings.
   std::optional<fatlink::link_options> link = {};
-  /// Called with the new version before it is published, in a tiered swap with each of the two.
-  /// What it throws ends the swap. It may launch, also kernels of the live module, but not swap,
-  /// and waits for what it launches in the new version.
+  /// Called with the new version before it is published; a tiered swap calls it for each of its two
+  /// versions. If it throws, the swap fails with that exception. It may launch kernels, including
+  /// those of the live module, but must not swap. It must wait for its launches of the new version.
   std::function<void(loaded_module const&)> verify = {};
 };
 
 /// The version that is published.
 struct live_version {
-  std::uint64_t number = 0;  ///< as in swap_report
+  std::uint64_t number = 0;  ///< the number in swap_report
   loaded_module module;      ///< keeps the version loaded
 };
 
-/// A kernel of a live module whose parameter types are known at run time only.
+/// A kernel of a live module whose parameter types are known only at run time.
 class untyped_live_kernel {
  public:
-  /// Queues a launch of the published version's kernel. Otherwise as untyped_kernel::launch_raw.
+  /// Queues a launch of the kernel in the published version. Otherwise as
+  /// untyped_kernel::launch_raw.
   /// @throws usage_error as untyped_kernel::launch_raw, or the kernel was moved from.
   /// @throws device_error as kernel::launch.
   void launch_raw(stream_view stream, launch_shape const& shape,
                   std::span<void* const> arguments) const;
-  /// Bytes of each parameter, the same in every version.
+  /// The size of each parameter in bytes, the same in every version.
   /// @throws usage_error the kernel was moved from.
   [[nodiscard]] std::span<std::size_t const> parameter_sizes() const;
 
@@ -85,18 +88,19 @@ class untyped_live_kernel {
   std::shared_ptr<state const> state_;
 };
 
-/// A kernel of known parameters: live_kernel<void(float const*, float*, std::size_t)>.
+/// A kernel with known parameter types: live_kernel<void(float const*, float*, std::size_t)>.
 template <typename Signature>
 class live_kernel;
 
-/// A kernel with these parameters; live_module::kernel returns it.
+/// A kernel with these parameter types; live_module::kernel returns it.
 template <typename... Parameters>
 class live_kernel<void(Parameters...)> : public untyped_live_kernel {
  public:
   /// `kernel` must have these parameters; live_module::kernel checks it.
   explicit live_kernel(untyped_live_kernel kernel) : untyped_live_kernel(std::move(kernel)) {}
 
-  /// Queues a launch of the published version's kernel and returns. Otherwise as kernel::launch.
+  /// Queues a launch of the kernel in the published version and returns. Otherwise as
+  /// kernel::launch.
   /// @throws usage_error, device_error as kernel::launch.
   void launch(stream_view stream, launch_shape const& shape, Parameters... arguments) const
   {
@@ -112,28 +116,28 @@ class live_kernel<void(Parameters...)> : public untyped_live_kernel {
   }
 };
 
-/// A module that can be replaced. Copies are the same module. Calls on a moved-from live module
-/// throw usage_error.
+/// A module that can be replaced. Copies refer to the same module. Calls on a moved-from live
+/// module throw usage_error.
 class live_module {
  public:
-  /// Has no version yet. Copies of `linker` share its helpers and its cache.
-  /// @throws usage_error `settings` ask for tiers and for another mode than lto.
+  /// Creates a live module without a version. Copies of `linker` share its helpers and its cache.
+  /// @throws usage_error `settings` combine tiers with a mode other than lto.
   explicit live_module(device const& destination, linker linker, live_settings settings = {});
 
   /// Links `inputs`, the library first, loads the image, looks up every kernel that kernel() has
-  /// given, calls options.verify, and publishes the version. If it throws, nothing has changed.
+  /// returned, calls options.verify, and publishes the version. If it throws, nothing has changed.
   /// Throws as linker::link, device::load, and what options.verify throws.
-  /// @throws file_error the image lacks a kernel that kernel() has given.
-  /// @throws usage_error that kernel has other parameters now, or options.link are for another mode
-  ///   than lto in a tiered live module.
+  /// @throws file_error the image lacks a kernel that kernel() has returned.
+  /// @throws usage_error such a kernel has different parameters in the image, or options.link has a
+  ///   mode other than lto in a tiered live module.
   swap_report swap(std::vector<input> const& inputs, swap_options const& options = {});
 
-  /// The same, of inputs by name or file. Throws also as input::find.
+  /// As above, for inputs by name or file. Throws also as input::find.
   swap_report swap_files(std::vector<std::string> const& inputs, swap_options const& options = {});
 
-  /// A kernel by name, to be launched in the version that is published then. A later swap must have
-  /// it, with parameters of the same sizes.
-  /// @throws usage_error no version is published, or as loaded_module::kernel.
+  /// Returns the kernel with this name. Each launch uses the version that is then published. Every
+  /// later version must contain the kernel, with parameters of the same sizes.
+  /// @throws usage_error no version is published; or as loaded_module::kernel.
   /// @throws file_error, unavailable_error, link_error as loaded_module::kernel.
   template <typename Signature>
   [[nodiscard]] live_kernel<Signature> kernel(std::string const& name) const
@@ -141,7 +145,7 @@ class live_module {
     return live_kernel<Signature>(find_kernel(name, fatlink::kernel<Signature>::k_parameter_sizes));
   }
 
-  /// The same, to be launched with pointers to its arguments.
+  /// As above, for launches with pointers to the arguments.
   /// @throws usage_error no version is published. Throws as loaded_module::find_kernel.
   [[nodiscard]] untyped_live_kernel find_kernel(std::string const& name) const;
 
@@ -149,9 +153,10 @@ class live_module {
   [[nodiscard]] live_version current() const;
 
   /// Waits until no second link of a tiered swap is in progress, and returns the report of the
-  /// version that was published last. Not to be called by live_settings::on_best.
-  /// @throws usage_error no version is published. Throws what the second link of the last tiered
-  ///   swap threw, unless a swap has succeeded since; the first link's version stays published.
+  /// version that was published last. Must not be called from live_settings::on_best. If the second
+  /// link of the last tiered swap failed, throws its exception, unless a later swap has succeeded;
+  /// the version of the first link stays published.
+  /// @throws usage_error no version is published.
   swap_report wait_for_best() const;
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How device code is replaced while it is being launched: what live modules (live_module.hpp) and
-// live plans (live_plan.hpp) share. Units: milliseconds of wall time. Threads: values.
+// Swaps: types that live modules (live_module.hpp) and live plans (live_plan.hpp) share.
+// Units: milliseconds of wall time.
+// Threads: values.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +17,19 @@
 
 namespace FATLINK_API fatlink {
 
-/// Which link of a swap made a version.
+/// The link of a swap that made a version.
 enum class swap_tier {
   only,   ///< the one link of the swap
-  first,  ///< the quick link; the `best` one follows
-  best,   ///< the lto link after the quick one
+  first,  ///< the quick link of a tiered swap; `best` follows
+  best,   ///< the lto link that follows the quick link
 };
 /// "only", "first" or "best"; "unknown" for a value outside the enumeration.
 char const* to_string(swap_tier tier) noexcept;
 
-/// Where the time of a swap went.
+/// The duration of each step of a swap.
 struct swap_times {
   double wait_ms = 0;     ///< waiting for other swaps
-  double read_ms = 0;     ///< reading the inputs, where the swap reads files
+  double read_ms = 0;     ///< reading the inputs, if the swap reads files
   double check_ms = 0;    ///< preflight
   double link_ms = 0;     ///< the rest of the link: the cache, the helper, nvJitLink
   double load_ms = 0;     ///< loading the image and finding the kernels
@@ -42,37 +43,38 @@ struct swap_times {
   }
 };
 
-/// What a swap did.
+/// The result of a swap.
 struct swap_report {
   std::uint64_t version = 0;                 ///< number of the version: 1, 2, …
   link_mode mode = link_mode::lto;           ///< of the link
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
-  swap_tier tier = swap_tier::only;          ///< which link of the swap it was
-  /// Why a tiered swap made no quick link: an input without SASS, for example. Empty otherwise.
+  swap_tier tier = swap_tier::only;          ///< which link of the swap made the version
+  /// Why a tiered swap made no quick link, for example because an input has no SASS. Otherwise
+  /// empty.
   std::string single_tier_reason = {};
-  swap_times times = {};                   ///< where its time went
+  swap_times times = {};                   ///< duration of each step
   std::vector<std::string> warnings = {};  ///< of the link, one line each
 };
 
-/// How the second link of a tiered swap ended.
+/// The result of the second link of a tiered swap.
 struct tier_result {
-  swap_report report = {};        ///< of the version that it published
-  std::exception_ptr error = {};  ///< what it threw instead; null: it published its version
+  swap_report report = {};        ///< report of the version that it published
+  std::exception_ptr error = {};  ///< the exception if it failed; null: it succeeded
 };
 
 /// How a live module or live plan links. Every field has a default.
 struct live_settings {
-  /// For every swap that states none: a target and mode as device::link_options gives them. None:
-  /// those of device::link_options(link_mode::lto).
+  /// The link options of swaps that have none of their own. Target and mode must be as
+  /// device::link_options returns them. None: device::link_options(link_mode::lto).
   std::optional<fatlink::link_options> link = {};
-  /// Whether a swap publishes a quick link at once and the lto link when that is ready, in the
-  /// background. The quick link needs no compiler: on a GPU the sass mode, for which every input
-  /// has SASS for the target; on the reference device the ptx mode. Of the link options it takes
-  /// those that have an effect in its mode. Only with link_mode::lto.
+  /// Whether a swap first publishes a quick link, and later the lto link, which is made in the
+  /// background. Only with link_mode::lto. The quick link needs no compiler. On a GPU it uses sass
+  /// mode, and every input must have SASS for the target; on the reference device it uses ptx mode.
+  /// It uses those link options that have an effect in its mode.
   bool tiered = false;
-  /// Called on a thread of the live module after each second link of a tiered swap, except one that
-  /// a later swap has made obsolete: such a version is not published, and nothing is called. Must
-  /// not throw.
+  /// Called on a thread of the live module after each second link of a tiered swap. It is not
+  /// called if a later swap has made that link obsolete, because its version is then not published.
+  /// Must not throw.
   std::function<void(tier_result const&)> on_best = {};
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linked image that is loaded on a device: its kernels and its variables.
-// Ownership: unloaded with the last of its loaded_module objects, kernels and variables.
+// A linked image that is loaded on a device, with its kernels and variables.
+// Ownership: the image is unloaded with the last of its loaded_module objects, kernels and
+// variables.
 // Threads: safe.
 #pragma once
 
@@ -18,41 +19,41 @@
 
 namespace FATLINK_API fatlink {
 
-/// Calls on a moved-from module throw usage_error.
+/// A loaded image. Calls on a moved-from module throw usage_error.
 class loaded_module {
  public:
-  /// Throws as device::load.
+  /// Loads an image. Throws as device::load.
   loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image);
 
-  /// The kernel with this name and type, for example
-  /// `kernel<void(float const*, float*, std::size_t)>("apply_transform")`. Count and size of every
-  /// parameter are compared with the kernel's here, not at launches; types of the same size cannot
-  /// be told apart.
+  /// The kernel with this name and type, for example `kernel<void(float const*, float*,
+  /// std::size_t)>("apply_transform")`. This call, not the launch, compares the number and sizes of
+  /// the parameters with the kernel's. It cannot distinguish types of the same size.
   /// @throws file_error (stage device) the image has no kernel with this name.
   /// @throws unavailable_error, link_error (reference device) the kernel, or a function that it may
-  ///   call, has an instruction that the device does not support, or that no device executes.
-  /// @throws usage_error the kernel has other parameters; the message names both lists of sizes.
+  ///   call, has an instruction that this device does not support, or that no device executes.
+  /// @throws usage_error the kernel has different parameters; the message shows both lists of
+  ///   sizes.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(std::string const& name) const
   {
     using typed_kernel = fatlink::kernel<Signature>;
     return typed_kernel(find_kernel(name, typed_kernel::k_parameter_sizes));
   }
-  /// The same. @throws usage_error also where `name` is null.
+  /// As above. @throws usage_error also if `name` is null.
   template <typename Signature>
   [[nodiscard]] fatlink::kernel<Signature> kernel(char const* name) const
   {
     return kernel<Signature>(required_name(name));
   }
 
-  /// The kernel with this name, to be launched with pointers to its arguments.
+  /// The kernel with this name, for launches with pointers to the arguments.
   /// @throws file_error (stage device) the image has no kernel with this name.
   /// @throws unavailable_error, link_error (reference device) as kernel().
   [[nodiscard]] untyped_kernel find_kernel(std::string const& name) const;
 
-  /// The `__device__` or `__constant__` variable with this name, as a buffer of its elements: its
-  /// address and size, reads and writes. C++ names are mangled unless the variable is extern "C" or
-  /// in the global namespace. A link in lto mode may remove a variable that no kernel uses.
+  /// The `__device__` or `__constant__` variable with this name, as a buffer that can be read and
+  /// written. C++ names are mangled unless the variable is extern "C" or in the global namespace. A
+  /// link in lto mode may remove a variable that no kernel uses.
   /// @throws file_error (stage device) the image has no variable with this name.
   /// @throws usage_error its size is not a multiple of sizeof(T).
   template <typename T>

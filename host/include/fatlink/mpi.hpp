@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// link_once and prepare_once (fatlink/link_once.hpp) for the ranks of an MPI communicator. Only
-// this header uses MPI, by its C interface (MPI 3.0): fatlink's library is linked with no MPI. In
-// CMake:
+// Provides link_once and prepare_once (fatlink/link_once.hpp) for the ranks of an MPI communicator.
+// Only this header uses MPI, through its C interface (MPI 3.0); the fatlink library does not link
+// to MPI. In CMake:
 //
 //   find_package(fatlink REQUIRED COMPONENTS mpi)
 //   target_link_libraries(application PRIVATE fatlink::fatlink fatlink::mpi)
 //
-// The communicator: images are sent by MPI_Ibcast, other messages with the tag 17996 (or another
-// one, see channel). A receive with MPI_ANY_TAG that is pending during a call would take them; code
-// that has such receives passes a duplicate of its communicator. If its error handler returns, as
-// MPI_ERRORS_RETURN does, a failed call of MPI is an error of fatlink with the code "MPI error N".
-// After a rank_error, broadcasts may be pending, which MPI cannot cancel: further calls for the
-// communicator are refused.
-// Threads: any level of MPI's; each channel, and each communicator, by one thread at a time.
+// The communicator: images are sent with MPI_Ibcast, other messages with the tag 17996 (channel
+// accepts another tag). A pending receive with MPI_ANY_TAG would take these messages; if you have
+// such receives, pass a duplicate of the communicator. If the communicator's error handler returns
+// (MPI_ERRORS_RETURN), a failed MPI call becomes a fatlink::error with the code "MPI error N".
+// After a rank_error, broadcasts may be pending, which MPI cannot cancel; further calls for the
+// communicator are therefore refused.
+// Threads: every thread level of MPI is supported; use each channel and each communicator from one
+// thread at a time.
 #pragma once
 
 #include <mpi.h>
@@ -37,13 +38,13 @@
 namespace FATLINK_API fatlink {
 namespace mpi {
 
-/// The messages of a communicator's ranks.
+/// A channel for the messages between the ranks of a communicator.
 class channel : public rank_channel {
  public:
-  /// The tag of messages where none is given.
+  /// The default tag of messages.
   static constexpr int k_default_tag = 17996;
 
-  /// Messages over `communicator`, which outlives the channel, with `tag`.
+  /// Creates a channel for `communicator`, which must outlive it, with the message tag `tag`.
   /// @throws usage_error MPI is not running, or there is no communicator.
   explicit channel(MPI_Comm communicator, int tag = k_default_tag)
       : communicator_(communicator), tag_(tag)
@@ -94,9 +95,10 @@ class channel : public rank_channel {
     return std::move(started.bytes);
   }
 
-  /// By MPI_Ibcast of blocks, of which the first one begins with the size of the message. Open MPI
-  /// passes blocks below 64 KiB on through a tree, larger ones along a chain of all ranks. MPI
-  /// cannot cancel a broadcast that does not end; another one might receive its blocks.
+  /// Broadcasts blocks with MPI_Ibcast; the first block begins with the size of the message. Open
+  /// MPI distributes blocks below 64 KiB through a tree, and larger ones along a chain of all
+  /// ranks. MPI cannot cancel a broadcast that does not end; a later broadcast might receive its
+  /// blocks.
   std::optional<byte_buffer> broadcast(unsigned root, bytes_view message,
                                        time_point deadline) override
   {
@@ -116,7 +118,7 @@ class channel : public rank_channel {
     return byte_buffer(content.begin(), content.end());
   }
 
-  /// Refuses further channels for the communicator, of which broadcasts may be pending.
+  /// Refuses further channels for the communicator, because broadcasts may be pending.
   void abandon() const
   {
     check(MPI_Comm_set_attr(communicator_, abandoned_key(), nullptr), "MPI_Comm_set_attr");
@@ -126,8 +128,8 @@ class channel : public rank_channel {
   static constexpr std::size_t k_block = std::size_t{60} << 10;
   static constexpr std::size_t k_size_bytes = sizeof(std::uint64_t);
 
-  /// A message that MPI sends or receives. Its memory outlives it if MPI may still use that: after
-  /// the deadline, or after a call of MPI that failed.
+  /// A message that MPI sends or receives. Its memory is kept after it is destroyed if MPI may
+  /// still use it: after the deadline, or after a failed MPI call.
   struct transfer {
     transfer() = default;
     ~transfer()
@@ -243,7 +245,7 @@ class channel : public rank_channel {
     return key;
   }
 
-  /// Calls `is_done` until it is true or it is `deadline`, in longer and longer intervals.
+  /// Calls `is_done` at increasing intervals until it returns true or `deadline` has passed.
   template <typename Condition>
   static bool wait(time_point deadline, Condition const& is_done)
   {
@@ -261,7 +263,7 @@ class channel : public rank_channel {
   unsigned size_ = 0;
 };
 
-/// What `call` returns for a channel of `communicator`.
+/// Returns the result of `call` for a channel of `communicator`.
 template <typename Call>
 auto make_call(MPI_Comm communicator, Call const& call)
 {
@@ -284,7 +286,7 @@ inline linked_image link_once(MPI_Comm communicator, linker& linker,
     return fatlink::link_once(ranks, linker, read, settings);
   });
 }
-/// As above, of inputs that have been read already.
+/// As above, for inputs that have already been read.
 inline linked_image link_once(MPI_Comm communicator, linker& linker,
                               std::vector<input> const& inputs, link_options const& options,
                               link_once_settings const& settings = {})
@@ -305,7 +307,7 @@ inline linked_image link_once(MPI_Comm communicator, linker& linker,
     return fatlink::prepare_once(ranks, open, linker, request, settings);
   });
 }
-/// As above, for a device that is open already.
+/// As above, for a device that is already open.
 [[nodiscard]] inline prepared_plan prepare_once(MPI_Comm communicator, device const& destination,
                                                 linker& linker, plan_request const& request,
                                                 link_once_settings const& settings = {})

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds and opens nvJitLink at run time; nothing links to it. Search order; the first file that can
-// be opened and has all functions is used:
+// Finds and opens nvJitLink at run time; nothing is linked with it. The first file that can be
+// opened and has all functions is used. The search order is:
 //   1. the file $FATLINK_NVJITLINK; if it is set, no other file is tried
-//   2. nvidia/cu13/lib beside fatlink's Python package, where pip installs the vendor's wheel
-//   3. in the prefix of the program and in that of libfatlink.so: lib/fatlink, where packages put a
-//      copy, and lib, where the build tree has a link to its toolkit
+//   2. nvidia/cu13/lib beside fatlink's Python package, where pip installs NVIDIA's wheel
+//   3. the prefixes of the program and of libfatlink.so: lib/fatlink, where packages put a copy,
+//      and lib, where the build tree has a link to its toolkit
 //   4. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
-//   5. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where the vendor's wheels put it;
+//   5. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where NVIDIA's wheels put it;
 //      $CONDA_PREFIX: lib, targets/x86_64-linux/lib, and the folder of the wheels
 //   6. the dynamic loader: libnvJitLink.so.13
 //   7. /usr/local/cuda/lib64
@@ -30,30 +30,31 @@ using nvjitlink_file = library_file;            ///< the file of an nvJitLink
 /// An opened nvJitLink and how it was found.
 class nvjitlink {
  public:
-  /// Opens the first file of the search; returns the same object for every call in a process.
-  /// @throws unavailable_error no file can be used; its log lists the candidates.
+  /// Opens the first usable file of the search; every call in a process returns the same object.
+  /// @throws unavailable_error no file can be used; the log lists the candidates.
   static std::shared_ptr<nvjitlink const> open();
 
-  /// Opens the first file of the search, and sets `tried` to all candidates; null if none can be
-  /// used. A file that several rules find is listed once, for the first of them.
+  /// Opens the first usable file of the search, and sets `tried` to all candidates; null if none
+  /// can be used. A file that several rules find is listed once, with the first of these rules.
   static std::shared_ptr<nvjitlink const> find(std::vector<nvjitlink_candidate>& tried);
 
-  /// Opens `file`. @throws unavailable_error it cannot be used.
+  /// Opens `file`. @throws unavailable_error the file cannot be used.
   static std::shared_ptr<nvjitlink const> open(std::string const& file);
 
-  /// The file that open() would open, identified by its bytes, without loading it; empty if there
-  /// is none. Takes about 0.1 ms.
+  /// Finds the file that open() would open, and identifies it by its bytes without loading it;
+  /// nullopt if there is none. Takes about 0.1 ms.
   static std::optional<nvjitlink_file> locate();
 
   ~nvjitlink();
   nvjitlink(nvjitlink const&) = delete;
   nvjitlink& operator=(nvjitlink const&) = delete;
 
-  [[nodiscard]] std::string const& path() const noexcept;      ///< the real file opened
-  [[nodiscard]] std::string const& reason() const noexcept;    ///< which rule chose it
-  [[nodiscard]] std::string const& identity() const noexcept;  ///< of the file; empty: unknown
-  [[nodiscard]] unsigned major() const noexcept;               ///< 13 of 13.0
-  [[nodiscard]] unsigned minor() const noexcept;               ///< 0 of 13.0
+  [[nodiscard]] std::string const& path() const noexcept;    ///< the real file opened
+  [[nodiscard]] std::string const& reason() const noexcept;  ///< which rule chose it
+  [[nodiscard]] std::string const& identity()
+      const noexcept;                             ///< library_file::identity; empty: unknown
+  [[nodiscard]] unsigned major() const noexcept;  ///< 13 of 13.0
+  [[nodiscard]] unsigned minor() const noexcept;  ///< 0 of 13.0
 
   struct FATLINK_PRIVATE api;  ///< the functions; private to the library
   [[nodiscard]] api const& functions() const noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a caller passes for the arguments of a launch plan. Units: elements, bytes.
+// The arguments that a caller passes to a launch plan.
+// Units: elements, bytes.
 // Threads: values.
 #pragma once
 
@@ -19,7 +20,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// Whether a type is one that plans compute with; others are passed as bytes.
+/// The number types that plans know; all other types are passed as bytes.
 template <typename T>
 concept plan_number = std::integral<T> || std::same_as<T, float> || std::same_as<T, double>;
 
@@ -39,11 +40,11 @@ constexpr scalar_kind kind_of() noexcept
 /// One argument of a call: {"in", buffer}, {"in", pointer}, {"n", 1000}, {"init", 0.0F}.
 class call_argument {
  public:
-  /// Values up to this size are copied; larger ones are read from the caller's object, which must
+  /// Values up to this size are copied. Larger values are read from the caller's object, which must
   /// live until the call returns.
   static constexpr std::size_t k_inline_bytes = 32;
 
-  /// An array whose size is checked. The buffer lives until the work that is queued with it has
+  /// An array whose size is checked. The buffer must live until the work that is queued with it has
   /// finished.
   template <typename T>
   call_argument(std::string_view name, device_buffer<T> const& buffer)
@@ -55,15 +56,15 @@ class call_argument {
   {
     set_type<std::remove_cv_t<T>>();
   }
-  /// An array at a device address, of any size: a pointer of cudaMalloc. Null for a state that
-  /// there is not.
+  /// An array at a device address, whose size is not checked, such as a pointer from cudaMalloc.
+  /// Null: there is no state.
   template <typename T>
   call_argument(std::string_view name, T* address)
       : name_(name), is_array_(true), address_(reinterpret_cast<std::uintptr_t>(address))
   {
     if constexpr (!std::is_void_v<T>) set_type<std::remove_cv_t<T>>();
   }
-  /// No state.
+  /// A null pointer: there is no state.
   call_argument(std::string_view name, std::nullptr_t) : name_(name), is_array_(true) {}
   /// A size or a value.
   template <typename T>
@@ -78,24 +79,24 @@ class call_argument {
       outside_ = &value;
   }
 
-  /// A value of a type that is known at run time only. `value`: type.size bytes, which must live
-  /// until the call returns if they are more than k_inline_bytes.
+  /// A value of a type that is known only at run time. `value` has type.size bytes; if these are
+  /// more than k_inline_bytes, they must live until the call returns.
   static call_argument of_bytes(std::string_view name, element_type const& type,
                                 std::span<std::byte const> value);
-  /// An array of `count` elements of a type that is known at run time only.
+  /// An array of `count` elements of a type that is known only at run time.
   static call_argument of_array(std::string_view name, element_type const& type,
                                 device_address address, std::size_t count);
-  /// The same, of any size. A `type` of size 0 is not checked.
+  /// As above, but the size is not checked. A `type` of size 0 is not checked either.
   static call_argument of_array(std::string_view name, element_type const& type,
                                 device_address address);
 
-  /// The argument of the plan.
+  /// The name of the plan's argument.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
-  /// Whether it is an array or a state, and not a size or a value.
+  /// Whether it is an array or a state rather than a size or a value.
   [[nodiscard]] bool is_array() const noexcept { return is_array_; }
-  /// Of an array.
+  /// The address of an array.
   [[nodiscard]] device_address address() const noexcept { return address_; }
-  /// Elements of an array; meaningless unless has_count().
+  /// The number of elements of an array; valid only if has_count().
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   /// Whether the size of the array is known.
   [[nodiscard]] bool has_count() const noexcept { return has_count_; }
@@ -104,10 +105,10 @@ class call_argument {
   {
     return outside_ == nullptr ? inline_.data() : outside_;
   }
-  /// Whether the value is read from the caller's object: it has more than k_inline_bytes.
+  /// Whether the value is read from the caller's object, because it exceeds k_inline_bytes.
   [[nodiscard]] bool has_outside_value() const noexcept { return outside_ != nullptr; }
-  /// The same argument with its name in `name` and, if has_outside_value(), its value at `value`,
-  /// which live as long as the result.
+  /// A copy of this argument that uses the name `name` and, if has_outside_value(), the value at
+  /// `value`. Both must live as long as the copy.
   [[nodiscard]] call_argument with_storage(std::string_view name, void const* value) const
   {
     auto copy = *this;
@@ -115,9 +116,9 @@ class call_argument {
     copy.outside_ = value;
     return copy;
   }
-  /// Bytes of the value, or of an element of the array; 0: not known.
+  /// The size in bytes of the value, or of an element of the array; 0: unknown.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return element_bytes_; }
-  /// scalar_kind::bytes for a type that is no number.
+  /// The kind of the type; scalar_kind::bytes for a type that is not a number.
   [[nodiscard]] scalar_kind kind() const noexcept { return kind_; }
 
  private:

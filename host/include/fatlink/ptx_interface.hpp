@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface of a PTX module: kernels (.entry), definitions (.visible .func with a body), hooks
-// (.extern .func without a body) and variables. Of a cubin the same is known with coarse types
-// (fatbin::interface, docs/cubin_format.md). LTO-IR cannot be read, but nvcc writes PTX with the
-// same interface next to it, so this describes both. One exception: an inline function whose calls
-// were all inlined is in the LTO-IR and not in the PTX.
+// (.extern .func without a body) and variables. For a cubin the same is known, but with coarse
+// types (fatbin::interface, docs/cubin_format.md). LTO-IR cannot be read, but nvcc writes PTX with
+// the same interface beside it, so this describes both. There is one exception: an inline function
+// whose calls were all inlined is in the LTO-IR but not in the PTX.
 //
-// Of a function's type PTX declares the arity, and the width and alignment of each parameter:
-// float, int, bool, char and short are all .b32. Instructions that access a parameter show more
-// (`ptx_parameter::accessed_as`). The type of a parameter that no instruction accesses stays
-// unknown; unsigned and signed integers cannot be distinguished, nor pointers and 64-bit integers.
+// PTX declares the number of a function's parameters, and the width and alignment of each: float,
+// int, bool, char and short are all .b32. The instructions that access a parameter show more
+// (`ptx_parameter::accessed_as`). If no instruction accesses a parameter, its type is unknown.
+// Signed and unsigned integers cannot be distinguished; neither can pointers and 64-bit integers.
 // Source: PTX ISA 9.0, "Directives"; instructions: observed with nvcc 13.0 for sm_75 and sm_100.
 #pragma once
 
@@ -31,17 +31,17 @@ struct ptx_parameter {
   unsigned long count = 0;  ///< array elements, 0 for a scalar
   bool is_pointer = false;  ///< `.ptr`; not written by nvcc 13.0, but by other compilers
 
-  /// The type with which the module's ld.param and st.param access a scalar: "f32", "s8"; empty if
-  /// there is none, or if several disagree. For a hook it is the type that callers pass and read,
-  /// which is the declared type. For a definition, results have the declared type, and parameters
-  /// the type with which the body reads them: a float whose bits are used as an integer is "u32",
-  /// or "u8" if the body uses only those bits. "b32" is an integer: it is set only if the module's
-  /// compiler writes "f32" for floats.
+  /// The type with which the module's ld.param and st.param instructions access a scalar: "f32",
+  /// "s8"; empty if there is no access, or if accesses differ. For a hook it is the type that
+  /// callers pass and read, which is the declared type. For a definition, a result has the declared
+  /// type, and a parameter has the type with which the body reads it: a float whose bits are used
+  /// as an integer is "u32", or "u8" if the body uses only those bits. "b32" means an integer; it
+  /// is set only if the module's compiler writes "f32" for floats.
   std::string accessed_as = {};
-  /// Of a definition: no instruction of the body mentions the parameter. Not known for a cubin.
+  /// Of a definition: no instruction of the body uses the parameter. Unknown for a cubin.
   bool is_unread = false;
-  /// Of a weak definition: a call of it in the same module stores no value for the parameter. nvcc
-  /// 13.0 leaves out what the definition does not use, although another one may replace it.
+  /// Of a weak definition: a call in the same module passes no value for the parameter. nvcc 13.0
+  /// omits arguments that the definition does not use, although another definition may replace it.
   bool is_unpassed = false;
 
   /// Compares the declarations, without `accessed_as`.
@@ -61,15 +61,16 @@ struct ptx_function {
   std::array<unsigned, 3> required_block{};  ///< .reqntid, threads of a block; 0 if not stated
   unsigned max_block_threads = 0;            ///< .maxntid, its product; 0 if not stated
 
-  /// Only the width class of each parameter and result is known, as a cubin states it: "b32" is at
-  /// most 32 bits, "b64" and "b128" are scalars of that width, and "b8" with a count is that number
-  /// of bytes. Of a kernel's parameters, only the number of bytes. Alignments are not known.
+  /// Only the width class of each parameter and result is known, because a cubin states nothing
+  /// more: "b32" is at most 32 bits, "b64" and "b128" are scalars of that width, and "b8" with a
+  /// count is that number of bytes. For a kernel's parameters, only the number of bytes is known.
+  /// Alignments are unknown.
   bool is_coarse = false;
-  /// Of a hook: nothing in the module mentions it after its declaration, so that a link needs no
-  /// definition. Not known for a cubin.
+  /// Of a hook: the module declares but never uses it, so that a link needs no definition. Unknown
+  /// for a cubin.
   bool is_unused = false;
-  /// Nothing is known of the parameters and results, which are empty: a cubin states no types of
-  /// a function that it neither defines for others nor calls by name. Implies is_coarse.
+  /// The parameters and results are unknown, and the lists are empty: a cubin states no types for a
+  /// function that it neither defines for others nor calls by name. Implies is_coarse.
   bool is_untyped = false;
 };
 
@@ -91,7 +92,7 @@ struct ptx_variable {
   bool is_unsized = false;  ///< declared with `[]`; .extern .shared: dynamic shared memory
   bool is_managed = false;  ///< __managed__
   bool is_weak = false;     ///< .weak or .common: other modules may define it too
-  bool is_coarse = false;   ///< only the size is known: b8, and its bytes as count, as of a cubin
+  bool is_coarse = false;   ///< only the size is known: b8, with the bytes as count, as in a cubin
 };
 
 /// "global f32 scale", "const b8 table[16]", "shared b8 tile[]", "managed global u32 counter";
@@ -109,17 +110,17 @@ struct ptx_interface {
   std::vector<std::string> hidden = {};
   std::vector<ptx_variable> variables = {};           ///< .visible, .weak and .common definitions
   std::vector<ptx_variable> external_variables = {};  ///< .extern, not defined in this module
-  /// Bytes of all __shared__ variables with a size, private ones and those of functions included.
-  /// Not known for a cubin.
+  /// Bytes of all __shared__ variables with a size, including private ones and those of functions.
+  /// Unknown for a cubin.
   std::uint64_t shared_bytes = 0;
 };
 
-/// Reads the interface of the module `ptx`, which messages call `name`. The time is proportional to
-/// the size of the text, and n log n in the number of names.
-/// @throws file_error (stage fatbin): text that is not PTX, with `name` and the line; with the code
-///   above-limit more than 1,048,576 functions, parameters, variables and called names, more than
-///   4,096 parameters of a function, a name above 16,384 bytes, or a statement of more than
-///   1,048,576 words.
+/// Reads the interface of the module `ptx`; `name` is its name in messages. The time is
+/// proportional to the size of the text, and n log n in the number of names.
+/// @throws file_error (stage fatbin): the text is not PTX; the message has `name` and the line.
+///   With the code above-limit: there are more than 1,048,576 functions, parameters, variables and
+///   called names, more than 4,096 parameters in a function, a name above 16,384 bytes, or a
+///   statement of more than 1,048,576 words.
 ptx_interface read_ptx_interface(std::string_view ptx, std::string_view name = "ptx");
 
 }  // namespace fatlink

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between the processes of a job, its ranks: what link_once needs of a cluster's
-// transport. fatlink/mpi.hpp implements it over MPI; engines with another transport derive from it:
-// send() and receive() suffice, between rank 0 and each other rank.
-// Messages from one rank to another arrive whole, once, and in the order in which they were sent.
+// The transport that link_once needs: messages between the processes (ranks) of a job.
+// fatlink/mpi.hpp implements it with MPI. To use another transport, derive a class from
+// rank_channel; it must implement send() and receive() between rank 0 and each other rank. Messages
+// from one rank to another must arrive complete, once, and in the order in which they were sent.
 // Threads: a channel is used by one thread at a time.
 #pragma once
 
@@ -19,10 +19,11 @@ namespace FATLINK_API fatlink {
 /// A message that rank_channel::send sends.
 struct rank_message {
   unsigned destination = 0;  ///< the rank that receives it
-  bytes_view bytes = {};     ///< the channel copies what it needs later
+  bytes_view bytes = {};     ///< the content; the channel copies what it needs after send()
 };
 
-/// Sends messages to the ranks of a job and receives theirs, each call within a time limit.
+/// Sends messages to other ranks of a job and receives messages from them. Each call has a
+/// deadline.
 class rank_channel {
  public:
   /// A time until which a call waits.
@@ -37,17 +38,17 @@ class rank_channel {
   [[nodiscard]] virtual unsigned rank() const = 0;
   /// The number of ranks.
   [[nodiscard]] virtual unsigned size() const = 0;
-  /// Sends `messages`; returns when the receivers have taken them, the transport has, or it is
-  /// `deadline`. A message that was not taken may still arrive later.
+  /// Sends `messages`. Returns when the receivers or the transport have accepted them, or at
+  /// `deadline`. A message that was not accepted in time may still arrive later.
   virtual void send(std::vector<rank_message> const& messages, time_point deadline) = 0;
-  /// The next message from `source`; nothing if none has arrived by `deadline`. Looks at least once
-  /// for a message, even if `deadline` has passed.
+  /// Returns the next message from `source`; nullopt if none arrives by `deadline`. Checks for a
+  /// message at least once, even if `deadline` has passed.
   virtual std::optional<byte_buffer> receive(unsigned source, time_point deadline) = 0;
 
-  /// Gives `message` of rank `root` to all ranks, which make the call in the same order; what other
-  /// ranks pass is not used. Returns the message: on `root` as send() does, on others when it has
-  /// arrived; nothing if it has not by `deadline`, after which further broadcasts may fail. Unless
-  /// a transport overrides it, rank 0 sends the message to each rank.
+  /// Sends `message` of rank `root` to all ranks. All ranks must make the calls in the same order;
+  /// the `message` of other ranks is ignored. Returns the message: on `root` at the same time as
+  /// send() would, on other ranks when it has arrived. Returns nullopt if it does not arrive by
+  /// `deadline`; later broadcasts may then fail. By default, rank 0 sends the message to each rank.
   virtual std::optional<byte_buffer> broadcast(unsigned root, bytes_view message,
                                                time_point deadline);
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source that is compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text
-// or bitcode. Needs neither CUDA nor a GPU. Threads: values.
+// Sources that are compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text
+// or bitcode. Needs neither CUDA nor a GPU.
+// Threads: values.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// The language of a source, by its content; files named .ll are always LLVM IR.
+/// The language of a source. It is recognized by content, except that .ll files are always LLVM IR.
 enum class source_language {
   cuda,    ///< CUDA C++, for NVRTC
   nvvm_ir  ///< LLVM IR as text or bitcode, for libNVVM
@@ -19,32 +20,32 @@ enum class source_language {
 /// "cuda" or "nvvm-ir".
 char const* to_string(source_language language) noexcept;
 
-/// The most bytes of a source of CUDA C++, or of a header.
+/// The maximum size of CUDA C++ source and of a header, in bytes.
 constexpr std::uint64_t k_largest_source = std::uint64_t{16} << 20;
-/// The most bytes of LLVM IR. NVSHMEM's bitcode has 54 MB.
+/// The maximum size of LLVM IR in bytes. (NVSHMEM's bitcode has 54 MB.)
 constexpr std::uint64_t k_largest_ir = std::uint64_t{256} << 20;
 
 /// A source in memory.
 class source {
  public:
-  /// Reads a regular file of at most k_largest_source bytes, or k_largest_ir of LLVM IR. A compile
-  /// searches the file's folder for headers that it includes with quotes.
-  /// @throws file_error missing, not a regular file, unreadable, too large; or
-  ///   (invalid_source) text that is not UTF-8 or has a NUL, or a .bc that is no bitcode.
+  /// Reads a regular file of at most k_largest_source bytes, or k_largest_ir bytes for LLVM IR. A
+  /// compile searches the file's folder for headers that are included with quotes.
+  /// @throws file_error the file is missing, not a regular file, unreadable or too large; or
+  ///   (invalid_source) the text is not UTF-8 or contains a NUL, or a .bc file is not bitcode.
   static source read(std::filesystem::path const& path);
-  /// Takes text, or bitcode, in memory. `name` is for messages: "half.cu". `folder`: that of the
-  /// file which the text is from, searched as by read; empty: none.
+  /// Takes text or bitcode in memory. `name` is for messages: "half.cu". `folder` is searched for
+  /// headers as in read(); empty: none.
   /// @throws file_error as read, for the content.
   static source from_text(std::string text, std::string name, std::filesystem::path folder = {});
 
   [[nodiscard]] std::string const& name() const noexcept { return name_; }  ///< as given
   [[nodiscard]] std::string const& text() const noexcept { return text_; }  ///< the bytes
-  /// The folder of the file that it was read from, "." for the working folder; of a text in memory
-  /// that of from_text, which may be empty.
+  /// The folder of the file that was read, "." for the working folder; for text in memory, the
+  /// folder that was passed to from_text, which may be empty.
   [[nodiscard]] std::filesystem::path const& folder() const noexcept { return folder_; }
-  /// The language that it was recognized as.
+  /// The language of the source.
   [[nodiscard]] source_language language() const noexcept { return language_; }
-  /// Whether it is LLVM IR as bitcode.
+  /// Whether the source is LLVM bitcode.
   [[nodiscard]] bool is_bitcode() const noexcept;
 
  private:
@@ -58,7 +59,7 @@ class source {
   std::filesystem::path folder_;
 };
 
-/// Whether the ending of `path` is one of a source: .cu, .ll or .bc.
+/// Whether `path` has the ending of a source: .cu, .ll or .bc.
 bool is_source_name(std::filesystem::path const& path);
 
 }  // namespace fatlink

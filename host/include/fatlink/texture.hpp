@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays, and the texture and surface objects that kernels read and write them by:
+// CUDA arrays, and the textures and surfaces through which kernels access them.
 //
 //   auto image = device->create_array({channel_type::u8, 4}, {.width = 640, .height = 480});
 //   image.write(std::as_bytes(std::span(pixels)));
@@ -7,16 +7,16 @@
 //                                                      .reads_normalized = true});
 //   kernel.launch(stream, shape, texels.handle(), …);   // the kernel takes a cudaTextureObject_t
 //
-// Handles are 64-bit values, as cudaTextureObject_t and cudaSurfaceObject_t are. Arrays have one
-// mipmap level. The reference device executes the instructions of textures and surfaces
-// (docs/reference_device.md states which, and what is bit-equal with a GPU).
+// Handles are 64-bit values, like cudaTextureObject_t and cudaSurfaceObject_t. Arrays have one
+// mipmap level. The reference device executes texture and surface instructions
+// (docs/reference_device.md lists them, and which results are bit-equal with a GPU).
 //
-// Ownership: copies share the object, which is destroyed with the last of them. A texture or
-// surface keeps its array or buffer and its device alive. The caller keeps a texture or surface
-// until the kernels that use it have finished. The texels of a buffer are those at the time when a
-// kernel reads them; a GPU may cache them during a launch that writes them.
-// Units: texels, unless stated in bytes. Threads: one object is used by one thread at a time,
-// except that kernels of several threads may use it.
+// Ownership: copies share one object, which is destroyed with the last copy. A texture or surface
+// keeps its array or buffer and its device alive. The caller must keep a texture or surface until
+// the kernels that use it have finished. A texture of a buffer reads the buffer's current contents,
+// but a GPU may cache them during a launch that writes to the buffer.
+// Units: texels, unless stated in bytes. Threads: one thread at a time may use an object, but
+// kernels launched by several threads may use it at once.
 #pragma once
 
 #include <cstddef>
@@ -33,35 +33,37 @@
 
 namespace FATLINK_API fatlink {
 
-/// Texels of a device in a layout of its own, which kernels reach through textures and surfaces
-/// only (a CUDA array). Calls on a moved-from array throw usage_error.
+/// A CUDA array: texels in the device's own layout, which kernels access only through textures and
+/// surfaces. Calls on a moved-from array throw usage_error.
 class device_array {
  public:
-  /// Uninitialised texels.
-  /// @throws usage_error `format` or `shape` is invalid (texel_count), or no backend.
+  /// Creates an array of uninitialised texels.
+  /// @throws usage_error `format` or `shape` is invalid (texel_count), or `backend` is null.
   /// @throws device_error there is not enough memory, or the driver refuses the shape.
   device_array(std::shared_ptr<device_backend> backend, texel_format const& format,
                array_shape const& shape);
 
-  /// Its texels.
+  /// The format of its texels.
   [[nodiscard]] texel_format const& format() const noexcept { return format_; }
   /// Its dimensions.
   [[nodiscard]] array_shape const& shape() const noexcept { return shape_; }
-  /// Of all texels, rows without padding; 0 when moved from.
+  /// The size of all texels in bytes, without padding of rows; 0 when moved from.
   [[nodiscard]] std::size_t size_bytes() const noexcept { return handle_ ? bytes_ : 0; }
-  /// The CUarray; an opaque value on the reference device. Null when moved from.
+  /// The CUarray; on the reference device an opaque value. Null when moved from.
   [[nodiscard]] void* native_handle() const noexcept { return handle_.get(); }
   /// The device; null when moved from.
   [[nodiscard]] std::shared_ptr<device_backend> const& backend() const noexcept { return backend_; }
 
-  /// Copies all texels to the array: rows without padding, then slices, or the layers in order and
-  /// of each cubemap the faces +x -x +y -y +z -z. Complete when it returns; does not wait for work
-  /// queued before.
-  /// @throws usage_error `texels` has not size_bytes() bytes. @throws device_error the copy failed.
+  /// Copies all texels to the array. `texels` holds rows without padding, in the order of slices or
+  /// layers; each cubemap has its faces in the order +x -x +y -y +z -z. The copy is complete when
+  /// the call returns. Does not wait for work queued before.
+  /// @throws usage_error `texels` does not have size_bytes() bytes. @throws device_error the copy
+  ///   failed.
   void write(bytes_view texels);
-  /// Copies all texels to `texels`, in the same order. Complete when it returns; does not wait for
-  /// work queued before: synchronize first.
-  /// @throws usage_error `texels` has not size_bytes() bytes. @throws device_error the copy failed.
+  /// Copies all texels to `texels`, in the same order. The copy is complete when the call returns.
+  /// Does not wait for work queued before; synchronize first.
+  /// @throws usage_error `texels` does not have size_bytes() bytes. @throws device_error the copy
+  ///   failed.
   void read(std::span<std::byte> texels) const;
 
  private:
@@ -77,17 +79,17 @@ class device_array {
 /// A texture object.
 class texture {
  public:
-  /// Of an array.
+  /// Creates a texture of an array.
   /// @throws usage_error `options` do not fit the texels, or `array` was moved from.
-  /// @throws device_error the driver creates no texture.
+  /// @throws device_error the driver cannot create the texture.
   texture(device_array const& array, texture_options const& options);
 
-  /// Of `count` texels in the linear memory of `buffer`, read by index (tex1Dfetch). Reads of other
-  /// indices give 0.
-  /// @throws usage_error the buffer's size is not a multiple of the texel's or 0, there are more
-  ///   than 2^28 texels, or `options` has a linear filter, normalized coordinates or the address
-  ///   mode border.
-  /// @throws device_error the driver creates no texture.
+  /// Creates a texture of all texels in the linear memory of `buffer`, read by index (tex1Dfetch).
+  /// Reads outside the buffer return 0.
+  /// @throws usage_error the buffer is empty, or its size is not a multiple of the texel's; there
+  ///   are more than 2^28 texels; or `options` has a linear filter, normalized coordinates or the
+  ///   address mode border.
+  /// @throws device_error the driver cannot create the texture.
   template <typename T>
   texture(device_buffer<T> const& buffer, texel_format const& format,
           texture_options const& options)
@@ -95,9 +97,9 @@ class texture {
   {
   }
 
-  /// Of 2-D texels in the linear memory of `buffer`.
-  /// @throws usage_error the rows are not aligned or not in the buffer, or `options` do not fit.
-  /// @throws device_error the driver creates no texture.
+  /// Creates a texture of 2-D texels in the linear memory of `buffer`.
+  /// @throws usage_error the rows are not aligned or exceed the buffer, or `options` do not fit.
+  /// @throws device_error the driver cannot create the texture.
   template <typename T>
   texture(device_buffer<T> const& buffer, texel_format const& format, pitched_shape const& shape,
           texture_options const& options)
@@ -105,7 +107,7 @@ class texture {
   {
   }
 
-  /// What a kernel takes as cudaTextureObject_t; 0 when moved from.
+  /// The value to pass to a kernel as cudaTextureObject_t; 0 when moved from.
   [[nodiscard]] std::uint64_t handle() const noexcept { return handle_ ? *handle_ : 0; }
 
  private:
@@ -128,14 +130,15 @@ class texture {
   std::shared_ptr<std::uint64_t const> handle_;
 };
 
-/// A surface object, by which kernels read and write the texels of an array.
+/// A surface object, through which kernels read and write the texels of an array.
 class surface {
  public:
-  /// @throws usage_error the array was made without array_shape::allows_surface, or was moved from.
-  /// @throws device_error the driver creates no surface.
+  /// @throws usage_error the array was created without array_shape::allows_surface, or was moved
+  ///   from.
+  /// @throws device_error the driver cannot create the surface.
   explicit surface(device_array const& array);
 
-  /// What a kernel takes as cudaSurfaceObject_t; 0 when moved from.
+  /// The value to pass to a kernel as cudaSurfaceObject_t; 0 when moved from.
   [[nodiscard]] std::uint64_t handle() const noexcept { return handle_ ? *handle_ : 0; }
 
  private:

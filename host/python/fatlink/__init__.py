@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA device code that is linked at run time: libraries with hooks, and transforms that fill them.
+"""Links CUDA device code at run time: libraries that call hooks, and transforms that define them.
 
     import fatlink, torch
     x = torch.rand(1 << 20, device="cuda")
@@ -7,8 +7,8 @@
     fatlink.scan(x, "FATLINK_COMBINE(float, a, b) { return a + b; }")  # in CUDA
     fatlink.map(x, op=lambda x: x * x)                             # in Python, through Numba
 
-Arrays are those of PyTorch, CuPy and JAX on GPUs, without copies and in the caller's current stream, and NumPy's on the
-reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
+Arrays of PyTorch, CuPy and JAX are used on their GPU, without copies and in the caller's current stream. Arrays of NumPy are
+used on the reference device, which executes PTX on the CPU. docs/python.md has worked examples."""
 import sys as _sys
 
 from . import _ffi, cache
@@ -31,7 +31,7 @@ def version() -> str:
 
 
 def gpu_count() -> int:
-    """How many GPUs the driver reports; 0 without a driver."""
+    """The number of GPUs that the driver reports; 0 without a driver."""
     return _ffi.c.gpu_count()
 
 

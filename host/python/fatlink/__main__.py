@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program `fatlink`, and where its files are.
+"""Runs the program `fatlink`, or prints the folders of this installation.
 
     python -m fatlink --cmake-dir      for cmake -Dfatlink_DIR=$(python -m fatlink --cmake-dir)
     python -m fatlink --include-dir    the folder of the headers
-    python -m fatlink --prefix         the folder that has bin, lib, libexec, include and share
-    python -m fatlink VERB …           the program: see `fatlink --help`
+    python -m fatlink --prefix         the folder with bin, lib, libexec, include and share
+    python -m fatlink VERB …           runs the program; see `fatlink --help`
 """
 
 import os
@@ -28,7 +28,7 @@ _MISSING = 5
 
 
 def main() -> int:
-    """Prints a folder, or becomes the program with the same arguments."""
+    """Prints a folder, or replaces this process by the program with the same arguments."""
     arguments = sys.argv[1:]
     if arguments and arguments[0] in _FOLDERS:
         if len(arguments) > 1:

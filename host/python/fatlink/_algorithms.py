@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithms of docs/algorithms.md by name, on a caller's arrays.
+"""The algorithms of docs/algorithms.md, on a caller's arrays.
 
-A call runs in the caller's current stream, or in `stream`. On GPUs it returns before the work has finished, as operations of
-PyTorch and CuPy do; select, partition and transform_select wait for the number of results. On NumPy arrays and CPU tensors the
-reference device runs it, and it has finished.
+A call runs in the caller's current stream, or in `stream`. On GPUs it returns before the work has finished, like operations
+of PyTorch and CuPy; only select, partition and transform_select wait, for the number of results. For NumPy arrays and CPU
+tensors the call runs on the reference device, and has finished when it returns.
 
-The prepared libraries are kept by algorithm, operator, element types, device and link mode. Calls that are made again, with the
-operator and the types of an earlier one, on arrays of a class that has the C exchange API of DLPack 1.3 (PyTorch since 2.10), are
-one call of the C interface, which reads the arrays and runs the plan. What that refuses is done as a first call, which also says
-why it cannot be done."""
+Prepared libraries are kept by algorithm, operator, element types, device and link mode. If a call has the operator and types
+of an earlier call, and the class of its arrays has the C exchange API of DLPack 1.3 (PyTorch since 2.10), it is repeated by a
+single call of the C interface, which reads the arrays and runs the plan. If that call refuses the arrays, the call takes the
+path of a first call, which runs it or reports why it cannot."""
 from __future__ import annotations
 
 import ctypes
@@ -49,7 +49,7 @@ def _require_one_dimension(array_view, name):
 
 
 def _output(call, name, given, shape, like, stream):
-    """The view of an output: of the caller's array, or of a new one."""
+    """The view of an output: the caller's array, or a new one."""
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
     array_view = view_of(given, name)
@@ -58,7 +58,8 @@ def _output(call, name, given, shape, like, stream):
 
 
 def _given_struct(given, name):
-    """The view of the caller's array for results, if its elements are structs, whose fields are compared with the operator's."""
+    """The view of the caller's array for results if its elements are structs; their fields are compared with the
+    operator's."""
     array_view = None if given is None else view_of(given, name)
     return array_view if array_view is not None and array_view.element.dtype is not None else None
 
@@ -72,7 +73,7 @@ def _single_output(call, given, model, stream):
 
 
 def _state(call, array, name="state"):
-    """The view of a state, whose type is checked where the operator's file states it."""
+    """The view of a state. Its type is checked if the operator's file states it."""
     if array is None:
         return ABSENT
     state = view_of(array, name)
@@ -82,8 +83,8 @@ def _state(call, array, name="state"):
 
 
 def _accumulator(source, op, dtype, out):
-    """The type that elements are converted to before they are combined; None: their own. Integers of fewer than 64 bits are
-    added and multiplied as the framework's own sum does it, or in the type of `out`."""
+    """The type that elements are converted to before they are combined; None: no conversion. Integers of fewer than 64 bits
+    are added and multiplied in the type that the framework's own sum uses, or in the type of `out`."""
     if dtype is not None:
         element = element_type(dtype)
     elif source.element.sum_type is None or not is_sum(op):
@@ -98,7 +99,7 @@ def _accumulator(source, op, dtype, out):
 
 
 def _for_operator(label, make):
-    """What `make` returns; where a compiler is missing, the error says for which operator."""
+    """Returns the result of `make`. If a compiler is missing, the error names the operator that needs it."""
     try:
         return make()
     except UnavailableError as cause:
@@ -107,7 +108,7 @@ def _for_operator(label, make):
 
 
 def _converted(source, element, op, stream, device, mode):
-    """The numbers of an array as another type, to which `op` is applied: a View of a new array."""
+    """Converts the numbers of an array to another type, for `op`: a View of a new array."""
     call = _for_operator(label_of(op), lambda: find_algorithm(
         "map1", "map1", Conversion(source.element, element), (source,), device, mode, element))
     result = source.kind.make(source, source.shape, element, stream)
@@ -116,7 +117,7 @@ def _converted(source, element, op, stream, device, mode):
 
 
 def _find_and_convert(algorithm, source, element, op, stream, device, mode):
-    """The numbers of an array as another type, and the BoundAlgorithm for them, which is found first."""
+    """Finds the BoundAlgorithm for another type, and then converts the numbers of an array to it."""
     Conversion(source.element, element)  # raises where there is none
     stand_in = View(source.array, source.kind, source.address, source.count, source.shape, element, source.place)
     try:
@@ -140,7 +141,7 @@ _ELSEWHERE = {
 
 
 def _unknown_arguments(function, names):
-    """The error of arguments that a function does not have."""
+    """The error for arguments that a function does not have."""
     name = next(iter(names))
     return UsageTypeError(f"{function}() has no argument {name!r}", input=name, code="invalid-argument",
                           hint=_ELSEWHERE.get(name, f"help(fatlink.{function}) lists the arguments"))
@@ -148,18 +149,20 @@ def _unknown_arguments(function, names):
 
 def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
-    """Folds all elements of `x` with an operator, in order, starting with `init`: an array without dimensions, of NumPy a scalar.
+    """Folds all elements of `x` with an operator, in order, starting with `init`. Returns an array without dimensions; for
+    NumPy, a scalar.
 
     x           an array of any shape
-    op          two elements to one: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA source,
-                an Input or a Python function
-    dtype       the type ("int64", numpy.int64, int) that elements are converted to before they are combined, and of the result. None:
-                with "add" and "multiply", for integers of fewer than 64 bits and bool, that of the framework's own sum (int64
-                or uint64; PyTorch int64; JAX 32 bits unless jax_enable_x64), or that of `out`; otherwise the elements' own type
+    op          combines two elements: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA
+                source, an Input or a Python function
+    dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
+                None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these
+                use the type of `out`, or the type of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits
+                unless jax_enable_x64)
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.reduce(numpy.array([3, 8, 1], numpy.float32), "max")
@@ -185,16 +188,16 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
 def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None,
                      out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> Any:
-    """As reduce, of what the operator's hook `load` makes of each element, in one pass.
+    """As reduce, but first applies the operator's hook `load` to each element, in the same pass.
 
     x           an array of any shape
     op          an installed name ("sum_squares"), a file, an Input, or CUDA source with FATLINK_LOAD and FATLINK_COMBINE
-    dtype       the type of the results, which the operator states; another one is refused
-    init        with what the result begins; may be left out of names that begin with "sum_" or "count_"
-    state       an array of what `load` gets besides the element; None: a null pointer
+    dtype       the type of the result, as the operator states it; any other type is refused
+    init        the value that the result begins with; optional for operators whose names begin with "sum_" or "count_"
+    state       an array that `load` receives in addition to the element; None: a null pointer
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.transform_reduce(numpy.array([3, 4], numpy.float32), "sum_squares")
@@ -210,7 +213,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
 
 
 def _require_offsets(offsets, count):
-    """Raises where the View of offsets has another type or shape, and, in the host's memory, where its numbers are wrong."""
+    """Raises if the offsets have a wrong type or shape. In host memory their values are checked as well."""
     if offsets.element.name not in ("int64", "uint64"):
         raise UsageTypeError(f"offsets is an array of {offsets.element}", input="offsets", hint="convert it to int64 or uint64")
     if len(offsets.shape) != 1 or offsets.count < 1:
@@ -238,14 +241,14 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
     """Folds each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]].
 
     x           an array of one dimension
-    offsets     int64 or uint64, one more than there are segments, not decreasing, at most len(x). On a GPU the numbers are not
-                checked, because the call would wait for them: wrong ones read outside of the array
-    op          as of reduce
-    dtype       as of reduce; elements of another type are converted in a pass before
-    init        as of reduce, for each segment
+    offsets     int64 or uint64; one more than there are segments, not decreasing, at most len(x). On a GPU the values are not
+                checked, because the call would have to wait for them; wrong values cause reads outside the array
+    op          as in reduce
+    dtype       as in reduce; elements of another type are first converted in a separate pass
+    init        as in reduce, for each segment
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.segmented_reduce(numpy.arange(6, dtype=numpy.float32), numpy.array([0, 3, 6]))  # the rows of 2 × 3
@@ -265,7 +268,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
 
 
 def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
-    """The result of a scan. `again`: the call to be repeated. `init`: of an exclusive scan."""
+    """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
     source = view_of(x, "x")
     _require_one_dimension(source, name)
     element = _accumulator(source, op, dtype, out)
@@ -288,11 +291,11 @@ def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None,
     """Inclusive scan: element i combines x[0] to x[i].
 
     x           an array of one dimension
-    op          as of reduce
-    dtype       as of reduce; elements of another type are converted in a pass before
+    op          as in reduce
+    dtype       as in reduce; elements of another type are first converted in a separate pass
     out         an array for the result, which may be `x`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.scan(numpy.array([1, 2, 3], numpy.float32))
@@ -310,12 +313,12 @@ def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any =
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
 
     x           an array of one dimension
-    op          as of reduce
-    dtype       as of reduce; elements of another type are converted in a pass before
-    init        as of reduce
+    op          as in reduce
+    dtype       as in reduce; elements of another type are first converted in a separate pass
+    init        as in reduce
     out         an array for the result, which may be `x`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.exclusive_scan(numpy.array([1, 2, 3], numpy.float32))
@@ -336,17 +339,17 @@ _MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", 
 def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, dtype: Any = None,
         state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto", **others: Never) -> A:
-    """Applies the operator to each element of one to three arrays of equal shape.
+    """Applies an operator to each element of one to three arrays of equal shape.
 
-    x, y, z     arrays of one shape
-    op          of as many elements as there are arrays: "square", "subtract", "multiply_add", another name, a file, CUDA
-                source, an Input or a Python function
-    dtype       for a Python function: the type of the results ("float32"); None: that of the arrays, unless the function
+    x, y, z     arrays of the same shape
+    op          takes one element of each array: "square", "subtract", "multiply_add", another name, a file, CUDA source, an
+                Input or a Python function
+    dtype       for a Python function: the type of the results ("float32"); None: the type of the arrays, unless the function
                 returns another kind of number
-    state       an array of what the operator gets besides the elements; None: a null pointer
+    state       an array that the operator receives in addition to the elements; None: a null pointer
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.map(numpy.array([1, 2], numpy.float32), op="scale_add", state=numpy.array([2, 1], numpy.float32))
@@ -382,7 +385,7 @@ def _views_of_equal_shapes(x, y, z):
 
 
 def _counted(call, names, source, arrays, states, stream):
-    """Runs a library that states in `count` how many results it has: that number."""
+    """Runs a library that stores the number of its results in `count`, and returns that number."""
     kind = source.kind
     if kind.is_ordered and source.place != HOST:
         entries = [source, *arrays, None, *states]
@@ -417,16 +420,16 @@ def _selection(name, base, x, op, states, outputs, stream, device, mode):
 
 def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto", **others: Never) -> A:
-    """The elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an array of
-    len(x) elements: copy it to free the rest.
+    """Returns the elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an
+    array of len(x) elements; copy it to free the rest.
 
     x           an array of one dimension
-    op          an element to true or false: "nonzero", "positive", "finite", another name, a file, CUDA source, an Input or
-                a Python function
-    state       an array of what the predicate gets besides the element; None: a null pointer
+    op          returns whether to accept an element: "nonzero", "positive", "finite", another name, a file, CUDA source, an
+                Input or a Python function
+    state       an array that the predicate receives in addition to the element; None: a null pointer
     out         an array of len(x) elements; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.select(numpy.array([3, -1, 2], numpy.float32), "positive")
@@ -439,15 +442,15 @@ def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = No
 
 def partition(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, rejected: A | None = None,
               stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, A]:
-    """The elements that a predicate accepts, and the others, both in order. Waits for their number.
+    """Returns the elements that a predicate accepts, and the others, both in order. Waits for their number.
 
     x           an array of one dimension
-    op          as of select
-    state       as of select
-    rejected    as `out`, for the others
+    op          as in select
+    state       as in select
+    rejected    as `out`, for the elements that are not accepted
     out         an array of len(x) elements; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.partition(numpy.array([3, -1, 2], numpy.float32), "positive")
@@ -462,16 +465,16 @@ def partition(x: A, op: Operator, *, state: Array | None = None, out: A | None =
 def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, store_state: Array | None = None,
                      out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> A:
-    """What the operator's hook `store` makes of the elements that its hook `keep` accepts, in order and in one pass. Waits for
+    """Applies the operator's hook `store` to the elements that its hook `keep` accepts, in order and in one pass. Waits for
     their number.
 
     x           an array of one dimension
     op          an installed name ("halves_of_positive"), a file, an Input, or CUDA source with FATLINK_KEEP and FATLINK_STORE
-    keep_state  an array of what `keep` gets besides the element; None: a null pointer
-    store_state the same of `store`
+    keep_state  an array that `keep` receives in addition to the element; None: a null pointer
+    store_state  as `keep_state`, for `store`
     out         an array of len(x) elements; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.transform_select(numpy.array([3, -1, 2], numpy.float32), "halves_of_positive")
@@ -485,14 +488,14 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
 
 def sort(x: A, op: Operator = "less", *, out: A | None = None, stream: Any = None, device: Where = None,
          mode: Mode = "lto", **others: Never) -> A:
-    """The elements in order; equal ones keep their order.
+    """Returns the elements in sorted order; equal elements keep their order.
 
     x           an array of one dimension
     op          the order: "less" (ascending), "greater" (descending), or another strict weak order as a name, file,
                 source or function
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.sort(numpy.array([3, 8, 1], numpy.float32), "greater")
@@ -514,15 +517,15 @@ def sort(x: A, op: Operator = "less", *, out: A | None = None, stream: Any = Non
 
 def sort_pairs(keys: A, values: Array, op: Operator = "less", *, out: A | None = None, out_values: Array | None = None,
                stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
-    """The keys in order, and the values, which move with their keys.
+    """Returns the keys in sorted order, and the values in the order of their keys.
 
     keys        an array of one dimension
-    values      as many elements of 4 or 8 bytes
-    op          as of sort
+    values      an array of the same length, with elements of 4 or 8 bytes
+    op          as in sort
     out_values  as `out`, for the values
-    out         an array for the keys; None: a new one of their kind
+    out         an array for the keys; None: a new one of the kind of `keys`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.sort_pairs(numpy.array([3, 8, 1], numpy.float32), numpy.array([0, 1, 2], numpy.int32))
@@ -548,16 +551,16 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, out: A | None =
 
 def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,
               stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
-    """How many elements are in each bin. The counts are uint64, of PyTorch int64.
+    """Counts the elements in each bin. The counts are uint64; for PyTorch, int64.
 
     x           an array of any shape
-    op          an element to its bin: "byte_bins", "uniform_bins", another name, a file, source or function;
-                elements in no bin from 0 to bins - 1 are not counted
-    bins        how many bins there are
-    state       an array of what the operator gets besides the element; None: a null pointer
+    op          returns the bin of an element: "byte_bins", "uniform_bins", another name, a file, source or function; elements
+                whose bin is not from 0 to bins - 1 are not counted
+    bins        the number of bins
+    state       an array that the operator receives in addition to the element; None: a null pointer
     out         an array of `bins` elements of int64 or uint64; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
-    device      "gpu", "gpu:1", "cpu" or a Device; None: that of the arrays
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
 
         >>> fatlink.histogram(numpy.array([0, 2, 2], numpy.uint8), "byte_bins", bins=4)
@@ -584,7 +587,7 @@ _LIMIT = 8 << 20
 
 
 class _ConvertFirst:
-    """In place of a BoundAlgorithm: the operator combines elements of the type `dtype`, and cannot be linked with a conversion."""
+    """Stands for a BoundAlgorithm whose operator cannot be linked with a conversion to the type `dtype`."""
 
     bytes = 0
     is_used = False
@@ -614,7 +617,8 @@ class BoundAlgorithm:
             self._set_result(operator.result, prepared.by_name["out"])
 
     def _set_result(self, element, argument):
-        """The type that `dtype` states: it tells apart only types that the plan describes alike, as bool and uint8."""
+        """Sets the type of the results to `dtype`. It can only distinguish types that the plan describes in the same way,
+        such as bool and uint8."""
         if not is_compatible(element, argument):
             raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
                                  hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
@@ -622,15 +626,15 @@ class BoundAlgorithm:
         self.elements[argument.name] = element
 
     def accepts(self, name, element):
-        """Whether arrays of this type may be given for an argument."""
+        """Whether arrays of this type may be passed for an argument."""
         return is_compatible(element, self.prepared.by_name[name])
 
     def require_element(self, name, like):
-        """The struct type of an argument: that of the array `like`."""
+        """The struct type of an argument, taken from the array `like`."""
         return element_for_output(self.prepared.by_name[name], like)
 
     def initial(self, value, element=None):
-        """The Value of `init`, where `element` is its type; None: the operator's identity."""
+        """The Value of `init`; `element` is its type. If `value` is None, the operator's identity."""
         if value is not None:
             return self.prepared.value("init", value, element and element.dtype)
         if self.identity is None:
@@ -641,8 +645,8 @@ class BoundAlgorithm:
 
 
 def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None):
-    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of an array
-    for results that may be of another struct than the sources."""
+    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of the array for results
+    if its struct may differ from the sources'."""
     first = sources[0]
     if dtype is not None:
         dtype = element_type(dtype)
@@ -662,7 +666,7 @@ def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=N
 
 
 def _unhashable(op, base, mode, device):
-    """The error of the argument that is neither a name nor an object."""
+    """The error for the argument that cannot be hashed."""
     try:
         hash(op)
     except TypeError:
@@ -709,7 +713,7 @@ def _warn_of_names(operator, prepared, names, sources):
 
 
 def _forget_gpus():
-    """In a child process: the next call for a GPU fails when it prepares its library, before it makes an array."""
+    """In a child process: makes the next call for a GPU fail when it prepares its library, before it makes an array."""
     for key in [key for key, entry in _bound.items() if entry.prepared is not None and entry.prepared.device.is_gpu]:
         del _bound[key]
 
@@ -734,7 +738,8 @@ def _keep(key, algorithm):
 
 
 def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
-    """The library for the size of the elements. Of load_combine it is that of the results, which the operator states."""
+    """Finds the library for the size of the elements. For load_combine it is the size of the results, which the operator
+    states."""
     elements = [source.element for source in sources]
     if base == "combine" and result is not None:
         return _try_converted(algorithm, op, sources, device, mode, result)
@@ -757,8 +762,8 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
 
 
 def _try_converted(algorithm, op, sources, device, mode, result):
-    """The library whose `load` converts each element to the type `result`, in which the operator combines them; CONVERT_FIRST
-    where the operator is compiled already, for libraries without a `load`."""
+    """Finds the library whose hook `load` converts each element to the type `result`, in which the operator combines them.
+    CONVERT_FIRST if the operator is already compiled for libraries without `load`."""
     contract = f"load_combine_{result.bytes}"
     conversion = Conversion(sources[0].element, result)
     operators = candidates(op, "combine", [result], mode, result, contract=contract)
@@ -777,7 +782,7 @@ def _with_conversion(label, make, conversion, contract):
 
 
 def _remaining_sizes(sizes, cause, base):
-    """The sizes that are still to be tried after an error that says that this one is wrong."""
+    """The sizes to try after an error that shows that the current size is wrong."""
     if isinstance(cause, RefusedError):
         return sizes if cause.code == "contract-mismatch" else []
     _, _, size = cause.message.partition(f"use the contract {base}_")
@@ -809,7 +814,8 @@ _repeated: dict = {}  # by Repeated.key
 
 
 class Repeated:
-    """A call of an algorithm, by its operator, link mode and device, and the types and the place of its arrays."""
+    """A call that can be repeated: an algorithm with an operator, link mode and device, and the types and place of its
+    arrays."""
 
     __slots__ = ("key", "exchange", "settings", "run")
 
@@ -820,7 +826,7 @@ class Repeated:
         self.run = _not_made_yet
 
     def learn(self, prepared, names, entries, arrays, result):
-        """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: that of the results."""
+        """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: the View of the results."""
         algorithm, op = self.key[:2]
         if self.settings != _generation[0] or not op.isidentifier() and not is_source(op):  # a file may be replaced
             return
@@ -842,7 +848,7 @@ class Repeated:
 
 
 class _Calls:
-    """The memory of calls of the C interface that name the same arguments: each is used by one thread at a time."""
+    """Memory for calls of the C interface with the same argument names; each piece is used by one thread at a time."""
 
     def __init__(self, prepared, exchange, slot, values):
         self.keeps = prepared, slot, values
@@ -857,23 +863,23 @@ class _Calls:
 
 
 def _not_made_yet(arrays, out):
-    """Of a call that was not made yet."""
+    """The function of a call that was not made yet."""
 
 
 def _is_special(array):
-    """Whether an array has what DLPack does not tell, or is a part of memory that was freed."""
+    """Whether an array has properties that DLPack does not express, or refers to memory that was freed."""
     return array.requires_grad or array.is_neg() or array.is_conj() or array.storage_offset() and not array.untyped_storage().nbytes()
 
 
 def _bind(calls, places, result_place, has_one_result, make, mark_written, may_be_conj):
-    """The function that makes a call again. What it uses are variables of its own, and the first array is not looked at in a loop,
-    because all of this takes time beside a launch. `places`: of the arrays among the arguments."""
+    """Returns the function that repeats a call. It uses only its own variables and handles the first array outside of a loop,
+    because every step costs time compared with a launch. `places`: the positions of the arrays among the arguments."""
     place, *more = places
     looks_at_all = more or may_be_conj
     run_objects, spare = c.plan_run_objects, calls.spare
 
     def run_again(arrays, out):
-        """Queues the call: `out`, or a new array of results. None: nothing was done."""
+        """Queues the call and returns `out` or a new array of results. None: nothing was done."""
         first = arrays[0]
         try:
             if first.requires_grad or first.is_neg() or first.storage_offset() and not first.untyped_storage().nbytes():
@@ -910,8 +916,8 @@ def _bind(calls, places, result_place, has_one_result, make, mark_written, may_b
 
 
 def _maker(source, has_one_result, dtype):
-    """The function that makes an array for results from the first array of a call: of its shape, or without dimensions. PyTorch makes
-    one like another in half the time that it takes for one of a stated type and device."""
+    """Returns the function that makes an array for results from the first array of a call: with its shape, or without
+    dimensions. PyTorch's empty_like takes half the time of a call with a stated type and device."""
     torch = sys.modules["torch"]
     if has_one_result:
         model = torch.empty((), dtype=dtype, device=source.device)
@@ -922,8 +928,8 @@ def _maker(source, has_one_result, dtype):
 
 
 def _find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
-    """The call of this kind, which may not have been made yet; None where such calls cannot be repeated. `dimensions`: as of a
-    fatlink_array_exchange."""
+    """The Repeated for this kind of call, which may not have been made yet; None if such calls cannot be repeated.
+    `dimensions`: as in a fatlink_array_exchange."""
     first = arrays[0]
     array_class = first.__class__
     if array_class not in exchanges or out is not None and out.__class__ is not array_class:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a caller passes, as the C interface takes it. Whatever else an object raises, the caller gets fatlink's own errors."""
+"""Converts a caller's arguments for the C interface. If an object raises an exception, the caller gets one of fatlink's
+errors."""
 import os
 import sys
 from ctypes import c_char_p
@@ -8,7 +9,7 @@ from ._errors import Error, UsageError, UsageTypeError
 
 
 def shown(value) -> str:
-    """A value for a message: its representation, which may be long or fail."""
+    """The representation of a value for a message; repr() may be long or fail."""
     try:
         text = repr(value)
     except Exception:
@@ -17,7 +18,7 @@ def shown(value) -> str:
 
 
 def attribute(value, name):
-    """An attribute of any object; None where it has none, or fails."""
+    """An attribute of any object; None if it does not exist or raises."""
     try:
         return getattr(value, name, None)
     except Exception:  # of the object's own __getattr__
@@ -25,7 +26,7 @@ def attribute(value, name):
 
 
 def encode(value, what="an argument") -> bytes:
-    """A text or path for a `char const*` parameter."""
+    """Encodes a text or path for a `char const*` parameter."""
     try:
         encoded = os.fsencode(value)
     except UnicodeEncodeError:
@@ -38,12 +39,12 @@ def encode(value, what="an argument") -> bytes:
 
 
 def path_of(value, what="a path") -> str:
-    """The path of a text or an os.PathLike, which the system accepts."""
+    """The path that a text or an os.PathLike names."""
     return os.fsdecode(encode(value, what))
 
 
 def text_of(value, what) -> str:
-    """A text of characters that UTF-8 has."""
+    """Checks that a value is a text that can be encoded in UTF-8, and returns it."""
     if not isinstance(value, str):
         raise UsageTypeError(f"{what} must be a text, not {shown(value)}", hint="pass a text")
     encode(value, what)
@@ -51,7 +52,7 @@ def text_of(value, what) -> str:
 
 
 def texts(values, what="a list"):
-    """A text, or several, as a struct takes them, and their number; NULL and 0 of none."""
+    """Converts one text or several for a struct: the array and its length; NULL and 0 if there are none."""
     if isinstance(values, (str, os.PathLike)):
         values = [values]
     try:
@@ -73,7 +74,7 @@ def data_of(value, what) -> bytes:
 
 
 def unsigned(value, name, bits=64) -> int:
-    """A whole number that a member of so many bits holds: ctypes would take it modulo 2**bits."""
+    """Checks that a whole number fits into `bits` bits, because ctypes would take it modulo 2**bits."""
     try:
         number = None if isinstance(value, bool) else value.__index__()
     except Exception:
@@ -86,7 +87,7 @@ def unsigned(value, name, bits=64) -> int:
 
 
 def flag(value, name) -> bool:
-    """True or False, of an object that is one of them in a condition."""
+    """The truth value of an object."""
     try:
         return bool(value)
     except Exception:
@@ -94,12 +95,12 @@ def flag(value, name) -> bool:
 
 
 def choice(value, name) -> int:
-    """A fatlink_choice: None is unset."""
+    """A fatlink_choice; None becomes unset."""
     return 0 if value is None else 1 if flag(value, name) else -1
 
 
 def foreign(raised, array):
-    """The error for what an array of another package raises: its own, if it is one of fatlink's."""
+    """The error for an exception that another package's array raised; the exception itself if it is one of fatlink's."""
     if isinstance(raised, Error):
         return raised
     cls = type(array)
@@ -109,7 +110,7 @@ def foreign(raised, array):
 
 
 def first_line(raised) -> str:
-    """The first line of an exception's message that is not blank; empty where there is none."""
+    """The first line of an exception's message that is not blank; empty if there is none."""
     try:
         return next((line.strip() for line in str(raised).splitlines() if line.strip()), "")
     except Exception:  # of the exception's own __str__
@@ -117,11 +118,11 @@ def first_line(raised) -> str:
 
 
 def imported(name: str):
-    """A module that is imported already, otherwise None."""
+    """A module if it is already imported, otherwise None."""
     return sys.modules.get(name)
 
 
 def is_of_numpy(value, name) -> bool:
-    """Whether a value is of the class `name` of NumPy, which is not imported for it."""
+    """Whether a value is of the class `name` of NumPy; does not import NumPy."""
     numpy = imported("numpy")
     return numpy is not None and isinstance(value, getattr(numpy, name))

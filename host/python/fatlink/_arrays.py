@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fatlink sees of a caller's array: an address, a number of elements and their type. Nothing is copied.
+"""Describes a caller's array: its address, number of elements and element type. Nothing is copied.
 
-The kinds of arrays are those of NumPy, PyTorch, CuPy and JAX, and others by __cuda_array_interface__ (version 3) or DLPack, as
-their specifications state them. The kind of an array is found by its class, without importing PyTorch, CuPy, JAX or NumPy: an
-array of theirs exists only where they are imported already."""
+Supported are arrays of NumPy, PyTorch, CuPy and JAX, and others with __cuda_array_interface__ (version 3) or DLPack. The kind
+of an array is determined by its class. PyTorch, CuPy, JAX and NumPy are not imported for this, because their arrays exist
+only if they are already imported."""
 import ctypes
 
 from ._arguments import foreign, imported
@@ -16,7 +16,7 @@ from ._ffi import ArrayExchange, c, forked, raise_error
 
 
 class View:
-    """An array for the duration of a call."""
+    """Describes an array for the duration of a call."""
 
     __slots__ = ("array", "kind", "address", "count", "shape", "element", "place", "read_only", "keeps")
 
@@ -33,7 +33,7 @@ class View:
 
 
 class ArrayKind:
-    """Arrays of one framework."""
+    """How arrays of one framework are handled."""
 
     name = ""
     is_ordered = True  # whether work on current_stream() follows the work that made an array, and precedes its next use
@@ -41,33 +41,36 @@ class ArrayKind:
     index_type = "uint64"  # of counts that fatlink makes
 
     def view(self, array) -> View:
-        """Raises where the array cannot be passed."""
+        """The View of an array. Raises if the array cannot be passed."""
         raise NotImplementedError
 
     def empty(self, like: View, shape: tuple, element):
-        """A new array of this kind beside another one."""
+        """A new array of this kind on the device of another one."""
         raise UsageError(f"fatlink makes no arrays of {type(like.array).__module__}.{type(like.array).__qualname__}",
                          hint="pass the results' arrays: out=")
 
     def make(self, like: View, shape: tuple, element, stream=None) -> View:
-        """A new array for results, which `stream` writes: the framework's allocator orders the reuse of memory by streams."""
+        """A new array for results that `stream` writes. The framework's allocator uses the stream to order the reuse of
+        memory."""
         if stream is None:
             return self.make_now(like, shape, element)
         with self.using(stream, like.place):
             return self.make_now(like, shape, element)
 
     def make_now(self, like: View, shape: tuple, element) -> View:
-        """A new array for results, in the current stream."""
+        """A new array for results that the current stream writes."""
         result = self.view(self.empty(like, shape, element))
         result.read_only = False
         return result
 
     def sum_type(self, name: str) -> str:
-        """The name of the type that the framework sums integers in, where NumPy's rule says `name`: "int64" or "uint64"."""
+        """The name of the type in which the framework sums integers. `name` is the type by NumPy's rule: "int64" or
+        "uint64"."""
         return name
 
     def using(self, stream, place: int):
-        """A context manager in which `stream` is the framework's current one; nothing where it has none."""
+        """A context manager in which `stream` is the framework's current stream; it does nothing if the framework has
+        none."""
         from contextlib import nullcontext
         return nullcontext()
 
@@ -76,17 +79,17 @@ class ArrayKind:
         return 0
 
     def wait_for(self, view: View, stream: int):
-        """Lets `stream` wait for the work that makes the array, where is_ordered is False."""
+        """Makes `stream` wait for the work that produces the array, if is_ordered is False."""
 
     def mark_written(self, array):
-        """Tells the framework that a call writes to an array of the caller."""
+        """Tells the framework that a call writes to a caller's array."""
 
     def first(self, array, count: int):
         """The first elements of an array."""
         return array[:count]
 
     def result(self, array):
-        """What a function returns for an array without dimensions."""
+        """The value that a function returns for an array without dimensions."""
         return array
 
 
@@ -94,7 +97,7 @@ _viewers: dict = {}  # by class: ArrayKind.view
 
 
 def view(array) -> View:
-    """What fatlink sees of `array`."""
+    """The View of `array`."""
     viewer = _viewers.get(type(array))
     if viewer is None:
         kind = _find_kind(array)
@@ -140,7 +143,7 @@ def _freed(what):
 
 
 def require_one_place(views: dict):
-    """The place of all arrays. Raises where they have several."""
+    """The place of all arrays. Raises if they are in different places."""
     first_name = first = None
     for name, entry in views.items():
         if first is None:
@@ -338,7 +341,8 @@ class CupyArrays(ArrayKind):
 
 
 class JaxArrays(ArrayKind):
-    """JAX runs on streams of its own: __dlpack__ orders them before the call, and the call ends with a synchronization."""
+    """Arrays of JAX, which uses its own streams: __dlpack__ orders their work before the call, and the call ends with a
+    synchronization."""
 
     name = "JAX"
     is_ordered = False
@@ -383,7 +387,8 @@ class JaxArrays(ArrayKind):
 
 
 class OtherArrays(ArrayKind):
-    """Arrays of other packages, by __cuda_array_interface__ or DLPack. They are inputs, or outputs that the caller gives."""
+    """Arrays of other packages, with __cuda_array_interface__ or DLPack. They can be inputs, or outputs that the caller
+    passes."""
 
     name = "another package"
     is_ordered = False
@@ -414,7 +419,7 @@ _made: dict = {}
 
 
 def _kind_of_module(name):
-    """How arrays of classes in the module `name` are handled; None of other modules."""
+    """The ArrayKind for classes of the module `name`; None for other modules."""
     cls = _KINDS.get(name)
     if cls is None:
         return None
@@ -423,7 +428,7 @@ def _kind_of_module(name):
 
 
 def numpy_kind():
-    """For results where only host memory is known."""
+    """The ArrayKind of NumPy, for results of calls whose arrays are host memory of unknown kind."""
     from importlib import import_module
     try:
         import_module("numpy")
@@ -445,7 +450,7 @@ def _product(shape):
 
 
 def _is_contiguous(shape, strides, item):
-    """Whether strides, in units of `item`, are those of row-major order."""
+    """Whether strides, in units of `item`, describe row-major order."""
     if strides is None or _product(shape) == 0:
         return True
     for extent, stride in zip(reversed(shape), reversed(strides)):
@@ -468,7 +473,7 @@ def _element_of_typestr(interface, what):
 
 
 def _ordinal(array, address, count):
-    """The GPU of an array with __cuda_array_interface__, which does not state it."""
+    """The GPU of an array with __cuda_array_interface__. The interface does not state it."""
     if hasattr(array, "__dlpack_device__"):
         place = _place_of(array)
         if place == HOST:
@@ -498,7 +503,7 @@ def _ordinal_of_address(address):
 
 
 def _interface_view(array, interface, kind):
-    """An array with __cuda_array_interface__."""
+    """The View of an array with __cuda_array_interface__."""
     if interface.get("mask") is not None:
         raise UsageTypeError("the array is a masked one", hint="pass an array without a mask")
     element = _element_of_typestr(interface, "the array")
@@ -534,12 +539,12 @@ _capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c
 
 
 def _tensor(capsule):
-    """The DLTensor of a capsule, which stays unconsumed: it frees the tensor when it is freed itself."""
+    """The DLTensor of a capsule. The capsule is not consumed; it frees the tensor when it is freed."""
     return _DLTensor.from_address(_capsule_pointer(capsule, b"dltensor"))
 
 
 def _dlpack_device(array):
-    """DLPack's type and number of the device of an array."""
+    """The DLPack type and number of an array's device."""
     try:
         device_type, ordinal = array.__dlpack_device__()
     except (AttributeError, BufferError, TypeError) as cause:
@@ -548,7 +553,7 @@ def _dlpack_device(array):
 
 
 def _place_of(array):
-    """Where an array with __dlpack_device__ is: a GPU's number, or HOST."""
+    """The place of an array with __dlpack_device__: a GPU's number, or HOST."""
     device_type, ordinal = _dlpack_device(array)
     if device_type in _DLPACK_HOST:
         return HOST
@@ -559,7 +564,7 @@ def _place_of(array):
 
 
 def _exported(array, export, *arguments, **options):
-    """What a producer of DLPack makes of its array."""
+    """The capsule that a DLPack producer makes for its array."""
     try:
         return export(*arguments, **options)
     except (AttributeError, BufferError, TypeError, RuntimeError) as cause:
@@ -572,7 +577,7 @@ def _no_export(array, cause):
 
 
 def _dlpack_view(array, kind):
-    """An array with __dlpack__, whose memory is on the host or on a GPU."""
+    """The View of an array with __dlpack__, whose memory is on the host or on a GPU."""
     place = _place_of(array)
     if place == HOST:
         kind = numpy_kind()
@@ -600,7 +605,7 @@ def _dlpack_view(array, kind):
 
 
 def _wait_for(view, stream):
-    """Lets `stream` wait for the stream that an array states."""
+    """Makes `stream` wait for the stream that an array states."""
     if isinstance(view.keeps, int):
         _synchronize(view, view.keeps)  # 1 and 2 are also the driver's handles of the default streams
     elif view.keeps is not None and stream:
@@ -616,7 +621,7 @@ _kept: list = []  # what exchanges has the addresses of
 
 
 def _add_exchange(cls) -> None:
-    """Lets calls on arrays of exactly this class be repeated, if it has the exchange API."""
+    """Allows calls on arrays of exactly this class to be repeated, if it has the exchange API."""
     capsule = cls.__dict__.get("__dlpack_c_exchange_api__")
     if capsule is None:
         return

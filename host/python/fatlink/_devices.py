@@ -41,28 +41,28 @@ class Device(Handle):
 
     @property
     def place(self) -> int:
-        """Where its arrays are: the ordinal of a GPU, -1 for the host."""
+        """The place of its arrays: the ordinal of a GPU, -1 for the host."""
         return self.ordinal if self.is_gpu else HOST
 
     def synchronize(self, stream=0) -> None:
-        """Waits until all work queued on `stream` has finished. Raises DeviceError if it failed."""
+        """Waits until all work queued on `stream` has finished. Raises DeviceError if the work failed."""
         raise_error(c.synchronize(self._require_usable(), stream_handle(stream, self.place)))
 
     @property
     def memory_pool(self) -> dict:
-        """The memory that fatlink has on a GPU for the scratch arrays of calls, in bytes: "limit" (what it keeps at most when a
-        stream has been synchronized; a 32nd of the GPU's memory at first), "reserved" (used or kept) and "used" (by calls that
-        have not finished). The process has one pool for each GPU; the reference device has none: zeros."""
+        """The state of the memory pool for scratch arrays on a GPU, in bytes: "limit" (the most that it keeps after a stream
+        was synchronized; 1/32 of the GPU's memory by default), "reserved" (in use or kept) and "used" (by calls that have not
+        finished). The process has one pool for each GPU. The reference device has no pool; all values are 0."""
         pool = MemoryPool()
         raise_error(c.device_get_memory_pool(self._require_usable(), ctypes.byref(pool)))
         return {"limit": pool.limit_bytes, "reserved": pool.reserved_bytes, "used": pool.used_bytes}
 
     def limit_memory_pool(self, size: int) -> None:
-        """Sets what the pool keeps at most, in bytes. Memory above it that no call uses is given back."""
+        """Limits the memory that the pool keeps, in bytes. Unused memory above the limit is returned to the GPU."""
         raise_error(c.device_limit_memory_pool(self._require_usable(), unsigned(size, "size")))
 
     def trim_memory_pool(self, keep: int = 0) -> None:
-        """Gives memory that no call uses back to the GPU, until `keep` bytes are left. It does not wait for calls."""
+        """Returns unused memory to the GPU until `keep` bytes are left. Does not wait for calls in progress."""
         raise_error(c.device_trim_memory_pool(self._require_usable(), unsigned(keep, "keep")))
 
     def __repr__(self) -> str:
@@ -71,9 +71,9 @@ class Device(Handle):
 
 def open_device(name: str = "gpu", *, check_races: bool = False, check_uninitialized: bool = False, deterministic: bool = False,
                 instruction_budget: int = 0) -> Device:
-    """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments are of the reference device.
+    """Opens "gpu", "gpu:1", "cpu" (the reference device) or "cpu:sm_80". The other arguments apply to the reference device.
 
-    Raises UnavailableError where there is no such device: another one is never opened instead."""
+    Raises UnavailableError if there is no such device. Never opens a different device instead."""
     options = DeviceOptions(instruction_budget=unsigned(instruction_budget, "instruction_budget"), check_races=flag(check_races, "check_races"),
                             check_uninitialized=flag(check_uninitialized, "check_uninitialized"),
                             deterministic=flag(deterministic, "deterministic"))
@@ -87,7 +87,7 @@ _lock = make_lock()
 
 
 def opened(name: str) -> Device:
-    """The device of this name, which is opened once."""
+    """The device with this name, which is opened only once."""
     with _lock:
         if name not in _opened:
             _opened[name] = open_device(name)
@@ -95,12 +95,12 @@ def opened(name: str) -> Device:
 
 
 def device_at(place: int) -> Device:
-    """The device that works on arrays at a place."""
+    """The device for arrays at a place."""
     return opened("cpu" if place == HOST else f"gpu:{place}")
 
 
 def as_device(device) -> Device:
-    """A Device, or the one of this name."""
+    """Converts a name to a Device; a Device is returned as it is."""
     if isinstance(device, Device):
         return device
     if isinstance(device, str):
@@ -113,7 +113,7 @@ def place_name(place: int) -> str:
 
 
 def stream_handle(stream, place: int = HOST) -> int:
-    """The CUstream of an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__, for work on a GPU."""
+    """The CUstream for work on a GPU: from an integer, a stream of PyTorch or CuPy, or an object with __cuda_stream__."""
     handle = _handle_of(stream)
     if not isinstance(handle, int) or isinstance(handle, bool) or not 0 <= handle < 2**64:
         raise UsageTypeError(f"stream is {shown(stream)}", input="stream",

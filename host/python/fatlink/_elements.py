@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The types of elements: the numbers of fatlink_scalar, and structs of named fields."""
+"""Element types: the number types of fatlink_scalar, and structs of named fields."""
 import struct
 
 from ._arguments import attribute, shown
@@ -22,7 +22,7 @@ SIZES = (1, 2, 4, 8, 16, 32)  # of elements that the libraries of algorithms tak
 
 
 class ElementType:
-    """The type of an array's elements. Equal types are one object, so that they are compared by identity."""
+    """The type of an array's elements. Equal types are the same object, so they can be compared by identity."""
 
     __slots__ = ("name", "scalar", "bytes", "dtype", "is_bool", "sum_type")
     _all: dict = {}
@@ -42,12 +42,12 @@ class ElementType:
 
     @property
     def cuda_name(self):
-        """Its name in CUDA C++; empty of complex numbers and structs."""
+        """The type's name in CUDA C++; empty for complex numbers and structs."""
         return "bool" if self.is_bool else NUMBERS[self.name][3] if self.name in NUMBERS else ""
 
 
 def number_type(name):
-    """The type called `name`; None of another name."""
+    """The number type with this name; None for other names."""
     element = ElementType._all.get(name)
     if element is None and name in NUMBERS:
         scalar, size, *_ = NUMBERS[name]
@@ -58,7 +58,8 @@ def number_type(name):
 
 
 def element_type(dtype):
-    """The ElementType of a number type's name, of a dtype of NumPy, PyTorch or JAX, or of what numpy.dtype() takes."""
+    """The ElementType for the name of a number type, a dtype of NumPy, PyTorch or JAX, or anything that numpy.dtype()
+    accepts."""
     if dtype.__class__ is ElementType:
         return dtype
     element = None if attribute(dtype, "names") else number_type(_name_of(dtype))
@@ -77,7 +78,7 @@ def _name_of(dtype):
 
 
 def _dtype_of_numpy(value):
-    """What numpy.dtype() makes of a value, such as float and "f8"; None where it refuses it, and without NumPy."""
+    """The result of numpy.dtype() for a value such as float or "f8"; None if it refuses the value, or without NumPy."""
     try:
         from numpy import dtype
         return dtype(value)
@@ -91,7 +92,7 @@ def not_a_type(dtype):
 
 
 def layout(types):
-    """The offsets of numbers of these types in a struct of C++, and its size."""
+    """The offsets of numbers of these types in a C++ struct, and the size of the struct."""
     offsets, end, alignment = [], 0, 1
     for name in types:
         size = NUMBERS[name][1]
@@ -102,8 +103,8 @@ def layout(types):
 
 
 def record_name(dtype):
-    """A structured dtype of NumPy as fatlink writes it: "{value: float32, index: int32}"; None where it has other fields
-    than C++ lays out."""
+    """The name of a structured dtype of NumPy: "{value: float32, index: int32}"; None if its layout differs from that of
+    C++."""
     fields = [dtype.fields[name][0] for name in dtype.names]
     if any(field.name not in NUMBERS or not field.isnative for field in fields):
         return None
@@ -113,7 +114,7 @@ def record_name(dtype):
 
 
 def record_type(dtype):
-    """The type of a structured or void dtype of NumPy."""
+    """The element type of a structured or void dtype of NumPy."""
     key = dtype
     element = ElementType._all.get(key)
     if element is None:
@@ -123,7 +124,7 @@ def record_type(dtype):
 
 
 def size_of_library(element, algorithm):
-    """The element size that a library of `algorithm` is named after."""
+    """The element size in the name of the library for `algorithm`."""
     if element.bytes not in SIZES:
         raise UsageTypeError(f"{algorithm} takes elements of 1, 2, 4, 8, 16 or 32 bytes; {element.name} has {element.bytes}",
                              hint="pad the struct to one of these sizes")
@@ -131,7 +132,7 @@ def size_of_library(element, algorithm):
 
 
 def is_compatible(element, argument):
-    """Whether arrays of `element` may be passed for an argument of a plan, which states scalar, bytes and type name."""
+    """Whether arrays of type `element` may be passed for an argument of a plan."""
     if element.bytes != argument.element_bytes:
         return False
     if argument.scalar == BYTES:
@@ -145,8 +146,8 @@ def is_compatible(element, argument):
 
 
 def pack(value, argument, dtype=None):
-    """The bytes of a value for an argument of a plan: a number, NumPy's scalar, bytes, or a tuple or dict of fields. `dtype`: the
-    structured dtype of the argument, where the plan knows it as bytes only."""
+    """The bytes of a value for an argument of a plan. The value is a number, a NumPy scalar, bytes, or a tuple or dict of
+    fields. `dtype`: the structured dtype of the argument if the plan knows only its size."""
     try:
         if argument.scalar == BYTES and dtype is not None and dtype.names:
             packed = _pack_fields(value, dtype)
@@ -194,7 +195,7 @@ def _pack_record(value, type_name, size):
 
 
 def _field_values(value, names):
-    """The value of each field: those of a dict or of a structured scalar by name, those of a tuple in order, or one number for
+    """The value of each field. A dict or structured scalar is read by name, a tuple in order; a single number is used for
     every field."""
     own = getattr(getattr(value, "dtype", None), "names", None) or isinstance(value, dict) and tuple(value)
     if not own and not isinstance(value, (tuple, list)):
@@ -236,7 +237,7 @@ def _pack_float(number, letter):
 
 
 def _pack_bfloat16(number):
-    """Rounds to the nearest, ties to even."""
+    """Packs a number as bfloat16, rounded to nearest, ties to even."""
     bits = int.from_bytes(_pack_float(number, "f"), "little")
     if number != number:
         return b"\xc0\x7f"
@@ -244,7 +245,7 @@ def _pack_bfloat16(number):
 
 
 def require_known(name, what):
-    """The number type called `name`. Raises where there is none."""
+    """The number type with this name. Raises if there is none."""
     element = number_type(name)
     if element is None:
         raise UsageTypeError(f"{what} has elements of type {name}, which fatlink does not have",
@@ -253,19 +254,19 @@ def require_known(name, what):
 
 
 def warn_of_names(array, fields, operator, others="other names"):
-    """The warning where the fields of an array have other names than those of an operator."""
+    """Warns that the fields of an array and of an operator have different names."""
     warn(f"{array} has the fields {fields}, and {operator} has {others}: they are used by position")
 
 
 def split_record(type_name):
-    """The (name, type) pairs of "{value: float32, index: int32}"; empty of any other name."""
+    """The (name, type) pairs of "{value: float32, index: int32}"; empty for any other name."""
     if not type_name.startswith("{"):
         return []
     return [tuple(field.split(": ", 1)) for field in type_name[1:-1].split(", ")]
 
 
 def is_same_record(first, second):
-    """Whether two records have the same numbers at the same positions, and no name at different positions."""
+    """Whether two records have the same number types at the same positions, and no field name at different positions."""
     if first == second:
         return True
     first, second = split_record(first), split_record(second)

@@ -4,7 +4,7 @@ import errno
 
 
 class Finding:
-    """A problem of inputs that the check before a link found."""
+    """A problem of the inputs, found by the check before a link."""
 
     __slots__ = ("id", "is_error", "files", "symbol", "message", "hint")
 
@@ -12,7 +12,7 @@ class Finding:
         self.id = id  #: "missing-hook"; docs/findings.md lists all
         self.is_error = is_error  #: whether it stops the link
         self.files = files  #: every input involved
-        self.symbol = symbol  #: the hook, kernel or definition at fault; may be empty
+        self.symbol = symbol  #: the hook, kernel or definition concerned; may be empty
         self.message = message  #: one line: file and cause
         self.hint = hint  #: the remedy
 
@@ -31,9 +31,9 @@ _ERROR_NUMBERS = {name: number for number, name in errno.errorcode.items()}
 
 
 class Error(Exception):
-    """What fatlink raises. `str(error)` is the message, and the hint on a second line."""
+    """The base class of fatlink's errors. `str(error)` is the message, with the hint on a second line."""
 
-    #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect", or "other" where the program
+    #: "usage", "file", "refused", "link", "compile", "device", "unavailable", "memory", "defect", or "other" if the program
     #: fatlink failed
     kind = "other"
 
@@ -43,10 +43,10 @@ class Error(Exception):
         self.message = message  #: one line: the file or value, then the cause
         self.code = code  #: for programs: "missing-hook", "NVJITLINK_ERROR_PTX_COMPILE"
         self.hint = hint  #: the remedy; may be empty
-        self.stage = stage  #: where it arose: "usage", "input", "preflight", "linker", "device"
-        self.input = input  #: the file or value at fault; may be empty
+        self.stage = stage  #: where it occurred: "usage", "input", "preflight", "linker", "device"
+        self.input = input  #: the file or value that caused the error; may be empty
         self.log = log  #: the complete log of nvJitLink or a compiler; may be empty
-        self.findings = findings  #: of a RefusedError: what the check found, errors first
+        self.findings = findings  #: of a RefusedError: the findings of the check, errors first
 
     def __str__(self) -> str:
         text = self.message if self.message.endswith(f"[{self.code}]") else f"{self.message} [{self.code}]"
@@ -57,11 +57,11 @@ class Error(Exception):
 
 
 class CompilerWarning(UserWarning):
-    """What a compiler warns of in a source that it accepts."""
+    """A compiler's warning about a source that it accepts."""
 
 
 def warn(message: str, category=UserWarning) -> None:
-    """A warning that names the line of the caller outside of this package."""
+    """Issues a warning that names the caller's line outside this package."""
     import sys
     import warnings
     frame, level = sys._getframe(1), 2
@@ -71,13 +71,13 @@ def warn(message: str, category=UserWarning) -> None:
 
 
 class UsageError(Error, ValueError):
-    """An argument is wrong: nothing was linked, and nothing reached a device."""
+    """An argument is wrong. Nothing was linked, and no work was queued on a device."""
 
     kind = "usage"
 
 
 class UsageTypeError(UsageError, TypeError):
-    """An argument has a wrong type: an array of another element type, or no array."""
+    """An argument has the wrong type, for example another element type, or is not an array."""
 
 
 class FileError(Error, OSError):
@@ -87,7 +87,7 @@ class FileError(Error, OSError):
 
     @property
     def errno(self) -> "int | None":
-        """The number of the system's error, if the code is its name, otherwise None."""
+        """The errno number if the code is an errno name, otherwise None."""
         return _ERROR_NUMBERS.get(self.code)
 
     @property
@@ -97,7 +97,7 @@ class FileError(Error, OSError):
 
     @property
     def filename(self) -> "str | None":
-        """The file at fault."""
+        """The file that caused the error."""
         return self.input or None
 
 
@@ -149,7 +149,7 @@ CLASSES = {1: UsageError, 2: FileError, 3: RefusedError, 4: LinkError, 5: Compil
 
 
 def _restore(cls, message, attributes):
-    """An error that was pickled."""
+    """Restores an error that was pickled."""
     error = cls(message)
     error.__dict__.update(attributes)
     return error

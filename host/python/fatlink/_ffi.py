@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The C interface of libfatlink.so, fatlink/fatlink.h, by ctypes, which releases the GIL in every call.
+"""The C interface of libfatlink.so (fatlink/fatlink.h), called through ctypes, which releases the GIL in every call.
 
-The library is opened at the first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and the
+The library is opened at its first use, not by `import fatlink`. tests/python/test_c_interface.py compares the structs and
 prototypes with the headers.
 
-After os.fork() the child may use what it inherits for the reference device. CUDA does not survive a fork: devices, plans and
-live modules of GPUs raise UnavailableError there.
+After os.fork(), the child may use inherited objects of the reference device. CUDA does not survive a fork, so devices, plans
+and live modules of GPUs raise UnavailableError in the child.
 
-Ctrl-C within a call that takes long: the library asks about ten times a second whether it is cancelled, in the main thread,
-where Python then runs the handlers of signals. What a handler raises ends the call."""
+Ctrl-C during a long call: in the main thread, the library checks about ten times a second whether the call is cancelled, and
+Python then runs its signal handlers. An exception that a handler raises ends the call."""
 import ctypes
 import os
 import sys
@@ -142,7 +142,7 @@ after_fork: list = []  # functions that run in a child process, after locks are 
 
 
 def make_lock():
-    """A lock that is free in a child process even if a thread of the parent held it."""
+    """Makes a lock that is free in a child process even if a thread of the parent held it."""
     lock = _Lock()
     _locks.add(lock)
     return lock
@@ -169,7 +169,7 @@ def disable_after_fork(entry):
 
 
 def forked(what):
-    """What a call of such an object raises in a child process."""
+    """The error that a call of such an object raises in a child process."""
     return UnavailableError(f"{what} cannot be used in the child process", code="forked", stage="device",
                             hint="start processes with multiprocessing's 'spawn', or open it in the child only")
 
@@ -187,7 +187,8 @@ os.register_at_fork(after_in_child=_in_child)
 
 
 class _Functions:
-    """The functions of the shared library, without their prefix `fatlink_`. Opens it when one is first used."""
+    """The functions of the shared library, without their prefix `fatlink_`. The library is opened when a function is first
+    used."""
 
     def __init__(self):
         self._lock = make_lock()
@@ -236,12 +237,12 @@ c = _Functions()
 
 
 def text(bytes_or_none):
-    """A text of the library, which is UTF-8; names of files may be any bytes."""
+    """Decodes a text of the library, which is UTF-8; file names may contain any bytes."""
     return (bytes_or_none or b"").decode("utf-8", "surrogateescape")
 
 
 def take_text(handle):
-    """A text that the caller owns, which is freed; empty where there is none."""
+    """Decodes and frees a text that the caller owns; empty if there is none."""
     try:
         return text(ctypes.string_at(handle.value)) if handle else ""
     finally:
@@ -275,7 +276,7 @@ def error_of(handle):
 
 
 def raise_error(handle):
-    """Raises what a function returned, unless it is NULL."""
+    """Raises the error that a function returned, unless it is NULL."""
     if handle is not None:
         raise error_of(handle)
 
@@ -286,8 +287,8 @@ _kept: list = []  # what the library calls must live as long as the process
 
 
 def _answers():
-    """Python runs handlers when it resumes this generator, within the `try`. In a function they would run before its first
-    statement, where nothing catches what they raise."""
+    """Answers the cancel checks. Python runs signal handlers when it resumes this generator, inside the `try`. In a function
+    they would run before the first statement, where nothing would catch their exceptions."""
     answer = 0
     while True:
         try:
@@ -302,7 +303,8 @@ def _answers():
 
 
 def _watch_interrupts() -> None:
-    """Lets calls of the main thread be interrupted; nothing in another thread, whose signals the main one handles."""
+    """Allows calls of the main thread to be interrupted. Does nothing in other threads, because the main thread handles their
+    signals."""
     if _kept or threading.current_thread() is not threading.main_thread():
         return
     answers = _answers()
@@ -313,12 +315,12 @@ def _watch_interrupts() -> None:
 
 
 def _take_interrupt():
-    """What a handler raised within a call; None: nothing."""
+    """The exception that a handler raised within a call; None: there is none."""
     return _raised.pop() if _raised else None
 
 
 def output():
-    """A handle for a function to set. What sets it may take long."""
+    """A handle for a function to set. The function may take long."""
     _watch_interrupts()
     return c_void_p()
 
@@ -340,8 +342,8 @@ class ProcessObject:
 
 
 class Handle(ProcessObject):
-    """Owns an object of the library: `_as_parameter_` is what functions take. Subclasses name the function that frees it; none
-    where another object owns it."""
+    """Owns an object of the library; `_as_parameter_` is passed to functions. Subclasses name the function that frees it, or
+    none if another object owns it."""
 
     __slots__ = ("_as_parameter_", "_keeps", "__weakref__")
     _free = ""
@@ -352,7 +354,7 @@ class Handle(ProcessObject):
         self._keeps = keeps  # freed after this object
 
     def _fail_after_fork(self):
-        """In a child process the handle is neither used nor freed."""
+        """Called in a child process, where the handle is neither used nor freed."""
         self._as_parameter_ = None
 
     def _require_usable(self):

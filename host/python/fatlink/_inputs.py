@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs of links, of every form."""
+"""Inputs of links, in every form."""
 import ctypes
 import os
 
@@ -20,21 +20,21 @@ class Input(Handle):
 
     @classmethod
     def find(cls, name_or_file) -> "Input":
-        """The installed fatbin of a name ("gelu"), or a file of any form."""
+        """Reads an installed fatbin by name ("gelu"), or a file of any form."""
         handle = output()
         raise_error(c.input_find(encode(name_or_file, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
     def read(cls, path) -> "Input":
-        """A file. If its sidecar states a digest, the file must have it."""
+        """Reads a file. If its sidecar states a digest, the file must have it."""
         handle = output()
         raise_error(c.input_read(encode(path, "the path of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
     def from_bytes(cls, data, name: str = "input") -> "Input":
-        """Bytes of any form, which are copied; `name` is for messages."""
+        """Makes an input of bytes in any form, which are copied; `name` is for messages."""
         handle = output()
         data = data_of(data, "data")
         raise_error(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
@@ -42,7 +42,7 @@ class Input(Handle):
 
     @property
     def name(self) -> str:
-        """For messages: its file, where it has one."""
+        """The name for messages: the file, if there is one."""
         return text(c.input_name(self))
 
     @property
@@ -52,12 +52,12 @@ class Input(Handle):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the bytes, 64 hexadecimal digits."""
+        """The SHA-256 of the bytes, as 64 hexadecimal digits."""
         return text(c.input_digest(self))
 
     @property
     def is_verified(self) -> bool:
-        """Whether the bytes are known to be those that were built."""
+        """Whether the bytes are known to be unchanged since the build."""
         return bool(c.input_is_verified(self))
 
     def __bytes__(self) -> bytes:
@@ -66,7 +66,7 @@ class Input(Handle):
         return ctypes.string_at(c.input_bytes(self, ctypes.byref(count)), count.value)
 
     def save(self, path) -> None:
-        """Writes the bytes to a file, which appears when it is complete."""
+        """Writes the bytes to a file, which appears only when it is complete."""
         write_file(path, bytes(self))
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ def stem(path: str) -> str:
 
 
 def as_input(value, what: str = "an input") -> Input:
-    """An Input, or the one of a name or file."""
+    """Converts a name or file to an Input; an Input is returned as it is."""
     if isinstance(value, Input):
         return value
     if isinstance(value, (str, os.PathLike)):
@@ -88,7 +88,7 @@ def as_input(value, what: str = "an input") -> Input:
 
 
 def as_inputs(values, what: str = "inputs") -> list:
-    """A list of inputs: of one, or of several."""
+    """Converts one or several names, files or Inputs to a list of Inputs."""
     if values is None:
         return []
     if isinstance(values, (str, os.PathLike, Input)):
@@ -101,19 +101,19 @@ def as_inputs(values, what: str = "inputs") -> list:
 
 
 def handles(inputs: list):
-    """An array of handles as functions take it."""
+    """An array of handles for the C interface."""
     return (ctypes.c_void_p * max(1, len(inputs)))(*[entry._as_parameter_ for entry in inputs])
 
 
 def find_file(name: str) -> str:
-    """The file that Input.find would read."""
+    """Finds the file that Input.find would read."""
     handle = output()
     raise_error(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
     return take_text(handle)
 
 
 def write_file(path, data: bytes) -> None:
-    """Writes a file beside `path` and renames it."""
+    """Writes a file: first beside `path`, then renamed."""
     path = path_of(path)
     part = f"{path}.{os.getpid()}.part"
     try:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of this installation are, and what is installed, as the program lists it. Imports nothing that takes time: the
-entry point needs it, too."""
+"""Finds the files of this installation, and lists installed libraries and transforms. Imports no module that is slow to load,
+because the entry point uses this module."""
 import os
 
 from ._arguments import text_of
@@ -8,20 +8,20 @@ from ._errors import Error, UnavailableError
 
 
 def package_folder() -> str:
-    """The folder of the Python package, in which a wheel has bin, lib, libexec, share and include."""
+    """The folder of the Python package; in a wheel it contains bin, lib, libexec, share and include."""
     return os.path.dirname(os.path.realpath(__file__))
 
 
 def prefix() -> str:
-    """The folder above lib, bin and include: that of $FATLINK_LIBRARY (a build tree's), or of the wheel."""
+    """The folder above lib, bin and include: of the build tree if $FATLINK_LIBRARY is set, otherwise of the wheel."""
     library = os.environ.get("FATLINK_LIBRARY")
     return os.path.dirname(os.path.dirname(os.path.realpath(library))) if library else package_folder()
 
 
 def shared_library() -> str:
-    """The libfatlink.so to open: $FATLINK_LIBRARY (a build tree's), or that of the wheel.
+    """The libfatlink.so to open: $FATLINK_LIBRARY (of a build tree), otherwise the wheel's.
 
-    A wheel has only the file that is named as the soname: libfatlink.so is a linker script there.
+    In a wheel this is the file whose name is the soname, because libfatlink.so is a linker script there.
     """
     named = os.environ.get("FATLINK_LIBRARY")
     if named:
@@ -40,7 +40,7 @@ def program() -> str:
 
 
 def include_folder() -> str:
-    """The folder to name with -I: <fatlink/fatlink.h> is below it."""
+    """The folder to pass with -I; it contains fatlink/fatlink.h."""
     return os.path.join(prefix(), "include")
 
 
@@ -50,7 +50,7 @@ def cmake_folder() -> str:
 
 
 def find_program() -> str:
-    """The program of the wheel, of $FATLINK_LIBRARY, or of PATH."""
+    """The path of the program: in the wheel, beside $FATLINK_LIBRARY, or in PATH."""
     for path in (os.path.join(package_folder(), "bin", "fatlink"), program()):
         if os.access(path, os.X_OK):
             return path
@@ -63,7 +63,7 @@ def find_program() -> str:
 
 
 def installed(*names: str) -> list:
-    """The installed libraries and transforms, as `fatlink list --json` prints them: a list of dicts with name, file, kind,
+    """The installed libraries and transforms, as printed by `fatlink list --json`: a list of dicts with name, file, kind,
     contract, summary, symbols, libraries, …"""
     import json
     import subprocess

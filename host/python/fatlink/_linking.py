@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM, without nvcc; checks inputs, and links them with nvJitLink. configure()
-has the settings of the linker, the compiler and the cache that all calls of this process share."""
+"""Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM, without nvcc; checks inputs, and links them with nvJitLink. All
+calls of this process share a linker, a compiler and a cache, whose settings configure() changes."""
 from __future__ import annotations
 
 import ctypes
@@ -52,14 +52,14 @@ _lock = make_lock()
 
 
 def configure(**settings) -> None:
-    """Sets how fatlink links and compiles from now on; what is not named stays as it is. Plans that exist are not changed.
+    """Sets how fatlink links and compiles from now on. Settings that are not passed stay unchanged, and so do existing plans.
 
-    in_process          nvJitLink runs in this process, which a damaged input can end; otherwise in a helper process
-    allow_unconfined    links and compiles also where the kernel refuses the helper's sandbox
-    nvjitlink, nvrtc, libnvvm   the shared library to use, and no other
+    in_process          True: nvJitLink runs in this process, which a damaged input can crash; False: in a helper process
+    allow_unconfined    True: links and compiles even if the kernel refuses the helper's sandbox
+    nvjitlink, nvrtc, libnvvm   the only shared library to use
     link_time_limit_ms, compile_time_limit_ms, compile_memory_limit_mib   0: the defaults
-    cache               False: links and compiles are not kept
-    cache_folder        "" keeps them in memory only; None: the program's folder
+    cache               False: links and compiles are not stored
+    cache_folder        "": stores them only in memory; None: the program's folder
     cache_folder_limit, cache_memory_limit   bytes; 0: the defaults"""
     for name in settings:
         if name not in _settings:
@@ -102,7 +102,7 @@ def _once(name, make):
 
 
 def link_cache():
-    """The cache; None: there is none."""
+    """The cache of this process; None: there is none."""
     if not _settings["cache"]:
         return None
     return _once("cache", lambda: _make(Cache, c.cache_open, CacheSettings(
@@ -121,14 +121,14 @@ def _with_cache(cls, create, settings):
 
 
 def linker() -> Linker:
-    """The linker."""
+    """The linker of this process."""
     return _once("linker", lambda: _with_cache(Linker, c.linker_create, LinkerSettings(
         in_process=_settings["in_process"], allow_unconfined=_settings["allow_unconfined"],
         time_limit_ms=_settings["link_time_limit_ms"], cache=_cache_handle(), nvjitlink=_optional("nvjitlink"))))
 
 
 def compiler() -> Compiler:
-    """The compiler."""
+    """The compiler of this process."""
     return _once("compiler", lambda: _with_cache(Compiler, c.compiler_create, CompilerSettings(
         time_limit_ms=_settings["compile_time_limit_ms"], memory_limit_mib=_settings["compile_memory_limit_mib"],
         allow_unconfined=_settings["allow_unconfined"], cache=_cache_handle(), nvrtc=_optional("nvrtc"),
@@ -161,18 +161,19 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
             include_folders: Sequence | str | os.PathLike = (), standard: str | None = None, ftz: bool | None = None,
             prec_div: bool | None = None, prec_sqrt: bool | None = None, fma: bool | None = None,
             line_info: bool = False) -> Input:
-    """Compiles a source, a text or a pathlib.Path, to a fatbin: an Input with `save(path)` and `warnings`.
+    """Compiles a source, a text or a pathlib.Path, to a fatbin. Returns an Input, with `save(path)` and `warnings`.
 
-    contract         the installed contract whose header it includes: "combine_4"; None: none
+    contract         the installed contract whose header is included: "combine_4"; None: none
     name             for messages: "half.cu"
     architectures    "sm_75": PTX and LTO-IR for each; none: sm_75
-    sass             "sm_90": also a cubin for each
+    sass             "sm_90": in addition, a cubin for each
     definitions      macros: "NAME", "NAME=VALUE" or "NAME(x)=VALUE"
-    include_folders  folders in which include directives search; of a path also its own folder, for names in quotes
+    include_folders  folders in which included files are searched; for a path also its own folder, for includes in quotes
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
 
-    Raises CompileError with the compiler's log. Its warnings are also a CompilerWarning, once for each text."""
+    Raises CompileError with the compiler's log. Each warning of the compiler is also issued as a CompilerWarning, once for
+    each text."""
     settings = CompileOptions(ftz=choice(ftz, "ftz"), prec_div=choice(prec_div, "prec_div"),
                               prec_sqrt=choice(prec_sqrt, "prec_sqrt"), fma=choice(fma, "fma"),
                               line_info=flag(line_info, "line_info"), standard=None if standard is None else encode(standard, "standard"))
@@ -205,7 +206,7 @@ _warned: set = set()  # names of sources and what the compiler said of them
 
 
 def warn_of_compile(result) -> None:
-    """Passes on what the compiler warned of."""
+    """Issues the compiler's warnings as CompilerWarning."""
     if not result.warnings or (result.name, result.warnings) in _warned:
         return
     if len(_warned) >= 1024:
@@ -229,7 +230,7 @@ class Hook:
     def __init__(self, name: str, is_inlined: bool, is_default: bool):
         self.name = name  #: its symbol
         self.is_inlined = is_inlined  #: whether no call of it is left
-        self.is_default = is_default  #: whether no transform fills it
+        self.is_default = is_default  #: whether no transform defines it
 
     def __repr__(self) -> str:
         state = "default" if self.is_default else "inlined" if self.is_inlined else "called"
@@ -237,11 +238,12 @@ class Hook:
 
 
 class Image(Handle):
-    """A linked image: `bytes(image)` is the cubin or PTX, which cuModuleLoadData and cudaLibraryLoadData load, or a fatbin that is
+    """A linked image. `bytes(image)` is the cubin or PTX, for cuModuleLoadData and cudaLibraryLoadData, or a fatbin that is
     an input of another link ("ltoir", "relocatable").
 
-    `kind` ("cubin", "ptx", "ptx-set", "ltoir", "relocatable"), `mode`, `target`, `cache` ("off", "miss", "hit"), `is_inlined` (transforms fill hooks,
-    and every one was inlined), `link_ms` (0 for an image from the cache), `hooks`, `warnings`."""
+    `kind` ("cubin", "ptx", "ptx-set", "ltoir", "relocatable"), `mode`, `target`, `cache` ("off", "miss", "hit"), `is_inlined`
+    (transforms define hooks, and every one of these was inlined), `link_ms` (0 for an image from the cache), `hooks`,
+    `warnings`."""
 
     __slots__ = ("kind", "mode", "target", "cache", "is_inlined", "link_ms", "hooks", "warnings")
     _free = "image_free"
@@ -282,7 +284,7 @@ class Image(Handle):
         return ctypes.string_at(data, count.value) if data else b""
 
     def save(self, path) -> None:
-        """Writes the bytes to a file, which appears when it is complete."""
+        """Writes the bytes to a file, which appears only when it is complete."""
         write_file(path, bytes(self))
 
     def __repr__(self) -> str:
@@ -304,7 +306,7 @@ _NUMBERS = ("max_registers", "threads")
 
 
 def link_options(target, mode, options):
-    """The struct for what link() and check() are given."""
+    """The struct for the options of link() and check()."""
     result = LinkOptions(mode=mode_number(mode))
     if isinstance(target, Device):
         raise_error(c.device_link_options(target._require_usable(), result.mode, ctypes.byref(result)))
@@ -333,15 +335,15 @@ def link_options(target, mode, options):
 
 
 def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> Image:
-    """Checks and links `inputs`, names, files or Inputs, the library first.
+    """Checks and links `inputs`: names, files or Inputs, the library first.
 
     target   "sm_90", "sm_90a", or the Device that loads the image
-    mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls; "sass": cubins only
+    mode     "lto": optimized across the inputs; "ptx": compiled PTX, calls stay calls; "sass": cubins only
     options  emit ("cubin", "ptx", "ptx-set", "ltoir", "relocatable"); allow_calls, whole_archive, require_inlined,
              drop_unused_variables, no_optimization, line_info, debug, latest_nvvm: True or False; ftz, prec_div, prec_sqrt, fma: True, False or None (as
              compiled); max_registers, threads: numbers; kernels, variables (to keep), ptxas: lists of texts
 
-    Raises RefusedError with findings where the check refuses the inputs, LinkError where nvJitLink does."""
+    Raises RefusedError with findings if the check refuses the inputs, LinkError if nvJitLink does."""
     inputs = as_inputs(inputs)
     settings = link_options(target, mode, options)
     handle = output()
@@ -350,8 +352,9 @@ def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any
 
 
 def check(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> list[Finding]:
-    """Checks `inputs` for a link as link() would make it, without making it and without CUDA: a list of Finding, errors first.
-    What only links show (types that no PTX states, inlined functions of one name in several inputs) link() compares."""
+    """Checks `inputs` for the link that link() would make, without linking and without CUDA. Returns a list of Finding,
+    errors first. Only link() compares types that no PTX states, and inlined functions with the same name in several
+    inputs."""
     inputs = as_inputs(inputs)
     settings = link_options(target, mode, options)
     handle = output()

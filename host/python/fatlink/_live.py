@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Device code that is replaced while it is being launched."""
+"""Device code that can be replaced while it is in use."""
 from __future__ import annotations
 
 import ctypes
@@ -16,7 +16,7 @@ from ._plans import HostMappings, PreparedPlan, device_for, run_with, wait_for_o
 
 
 class SwapReport:
-    """What a swap did: `version` (1, 2, …), `mode` of the link, `cache` ("off", "miss", "hit"), `link_ms`, `load_ms`,
+    """The result of a swap: `version` (1, 2, …), `mode` of the link, `cache` ("off", "miss", "hit"), `link_ms`, `load_ms`,
     `total_ms`."""
 
     __slots__ = ("version", "mode", "cache", "link_ms", "load_ms", "total_ms")
@@ -68,16 +68,16 @@ class _Live(Handle):
 
 
 class _LivePrepared(PreparedPlan):
-    """The published version of a live plan, whose arguments every version has. The live plan owns it."""
+    """The published version of a live plan. Every version has the same arguments. The live plan owns it."""
 
     __slots__ = ()
     _prefix = "live_plan_"
 
 
 class LivePlan(_Live):
-    """A plan whose library and transforms can be replaced while it is run. A failed swap changes nothing.
+    """A plan whose library and transforms can be replaced while it is in use. A swap that fails changes nothing.
 
-    tiered   publishes a quick link at once, and the one in lto mode when it is ready"""
+    tiered   first publishes a quick link, and the link in lto mode when it is ready"""
 
     __slots__ = ("_prepared",)
     _free, _create, _swap, _version = "live_plan_free", "live_plan_create", "live_plan_swap", "live_plan_version"
@@ -87,7 +87,7 @@ class LivePlan(_Live):
         self._prepared: _LivePrepared | None = None
 
     def swap(self, library, transform=None) -> SwapReport:
-        """Links the library with its transforms, names, files or Inputs, and publishes them."""
+        """Links the library with transforms (names, files or Inputs), and publishes the result."""
         first = as_input(library, "library")
         transforms = as_inputs(transform, "transform")
         with self._lock:
@@ -98,7 +98,7 @@ class LivePlan(_Live):
         return report
 
     def run(self, *, stream=None, scratch=None, **arguments):
-        """As Plan.run, of the published version."""
+        """As Plan.run, for the published version."""
         self._require_usable()
         if self._prepared is None:
             raise UsageError("the live plan has no version yet", hint="call swap(library, transform) first")
@@ -106,17 +106,17 @@ class LivePlan(_Live):
 
 
 class LiveModule(_Live):
-    """Kernels that can be replaced while they are being launched. A failed swap changes nothing."""
+    """Kernels that can be replaced while they are in use. A swap that fails changes nothing."""
 
     __slots__ = ()
     _free, _create, _swap, _version = "live_module_free", "live_module_create", "live_module_swap", "live_module_version"
 
     def swap(self, inputs) -> SwapReport:
-        """Links `inputs`, names, files or Inputs, the library first, and publishes them."""
+        """Links `inputs` (names, files or Inputs, the library first), and publishes the result."""
         return self._publish(as_inputs(inputs))
 
     def kernel(self, name: str) -> "LiveKernel":
-        """A kernel by its symbol: a launch uses the version that is published when it is made."""
+        """Returns a kernel by its symbol. A launch uses the version that is published at the time of the call."""
         self._require_usable()
         handle = output()
         raise_error(c.live_module_kernel(self, encode(name, "the name of a kernel"), ctypes.byref(handle)))
@@ -124,7 +124,7 @@ class LiveModule(_Live):
 
 
 def _extents(value, name):
-    """A grid or block: a number, or up to three."""
+    """Converts a grid or block: a number, or up to three."""
     values = (value,) if isinstance(value, int) and not isinstance(value, bool) else value
     if not isinstance(values, (tuple, list)) or not 1 <= len(values) <= 3:
         raise UsageTypeError(f"{name} is {shown(value)}", input=name, hint="pass a whole number, or up to three")
@@ -135,7 +135,7 @@ def _extents(value, name):
 
 
 def _parameter(value):
-    """The bytes of a kernel's parameter: a View for an array."""
+    """The bytes of a kernel's parameter; for an array, a View."""
     if isinstance(value, (ctypes._SimpleCData, ctypes.Structure, ctypes.Union, ctypes.Array)):
         return bytes(value)
     if isinstance(value, (bytes, bytearray)):
@@ -161,7 +161,8 @@ class LiveKernel(Handle):
         disable_after_fork(self)
 
     def launch(self, grid, block, *parameters, stream=None, shared_bytes: int = 0) -> None:
-        """Queues a launch. `grid`, `block`: a number or up to three. Parameters: arrays, ctypes or NumPy scalars, bytes."""
+        """Queues a launch. `grid` and `block` are a number or up to three numbers. Parameters are arrays, ctypes or NumPy
+        scalars, or bytes."""
         self._module._require_usable()
         values = self._checked([_parameter(value) for value in parameters])
         views = {f"parameter {index}": value for index, value in enumerate(values) if isinstance(value, View)}
@@ -184,7 +185,7 @@ class LiveKernel(Handle):
             self._launch(0, grid, block, shared_bytes, values, mappings.place)
 
     def _checked(self, values):
-        """The parameters, whose sizes must be those of the kernel."""
+        """Checks that the sizes of the parameters are those of the kernel, and returns the parameters."""
         if len(values) != len(self._sizes):
             raise UsageTypeError(f"{len(values)} parameters were given; kernel {self.name} takes {len(self._sizes)}",
                                  input=self.name, hint=f"pass parameters of {', '.join(map(str, self._sizes)) or 'no'} bytes")

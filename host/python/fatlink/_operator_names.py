@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators that exist, by name, and the errors of operators that do not fit a call.
+"""Lists operators by name, and makes the errors for operators that do not fit a call.
 
-Which elements an operator takes is known by one way only, that of a call: it is prepared with the library of its contract, on the
-reference device and in PTX, which links nothing, and the plan states the types. So operators() lists what calls accept."""
+To find the element types of an operator, operators() does the same as a call: it prepares the operator with the library of
+its contract, and reads the types from the plan. It uses the reference device and PTX, which needs no link. The list therefore
+contains exactly what calls accept."""
 from ._arguments import attribute, shown
 from ._devices import opened
 from ._elements import SIZES, element_type, is_compatible, split_record
@@ -21,7 +22,8 @@ else:  # typing.get_type_hints needs the name
 
 
 class OperatorName(str):
-    """The name of an operator, which is a text. `needs_compiler`: whether NVRTC compiles it, unless the cache has it."""
+    """The name of an operator, which is a text. `needs_compiler`: whether NVRTC compiles the operator, unless the cache holds
+    it."""
 
     __slots__ = ("needs_compiler",)
     needs_compiler: bool
@@ -36,14 +38,14 @@ class OperatorName(str):
 
 
 def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]:
-    """The names that `op` of an algorithm takes for arrays of a type: those of families first, then those of installed operators.
-    Each is a text, whose attribute `needs_compiler` says whether NVRTC compiles the operator at its first call. Every algorithm
-    also takes CUDA source, which needs NVRTC, and all but transform_reduce and transform_select a Python function, which needs
-    Numba.
+    """The names that an algorithm accepts as `op` for arrays of a type: first those of families, then those of installed
+    operators. Each name is a text; its attribute `needs_compiler` says whether NVRTC compiles the operator at its first call.
+    Every algorithm also accepts CUDA source, which needs NVRTC. All except transform_reduce and transform_select accept a
+    Python function, which needs Numba.
 
     algorithm   the name of a function: "reduce", "sort", "map"
-    dtype       the type of the elements: "float32", a dtype of NumPy, PyTorch or JAX, or what numpy.dtype() takes
-    arrays      of map: how many arrays it is called with, from 1 to 3
+    dtype       the type of the elements: "float32", a dtype of NumPy, PyTorch or JAX, or anything that numpy.dtype() accepts
+    arrays      for map: the number of arrays, from 1 to 3
 
         >>> fatlink.operators("sort", "float32")
         ['less', 'greater', 'greater_float', 'less_float']"""
@@ -65,7 +67,7 @@ _taken: dict = {}  # by the digest of an input and its contract: as _types_taken
 
 
 def _installed_operators(*names):
-    """The base and the size of the contract of each installed operator, or of these, by its name."""
+    """The base and size of the contract of each installed operator, or of the named ones, by name."""
     found = {}
     for entry in installed(*names):
         contract = (entry.get("contract") or {}).get("name") or ""
@@ -76,7 +78,7 @@ def _installed_operators(*names):
 
 
 def _types_taken(inputs, base, size):
-    """What an operator takes: for each array an argument of a plan. None where it does not link with the library."""
+    """The arrays that an operator takes, each as an argument of a plan. None if it does not link with the library."""
     key = (base, size, *[entry.digest for entry in inputs])
     if key not in _taken:
         if len(_taken) >= 1024:
@@ -136,14 +138,14 @@ _ALIASES = {
 
 
 def suggestion(name, names):
-    """The one of `names` that is meant by another name; None: no one is known."""
+    """The name in `names` that another name probably means; None: there is none."""
     import difflib
     meant = _ALIASES.get(name.lower())
     return meant if meant in names else next(iter(difflib.get_close_matches(name.lower(), names, 1)), None)
 
 
 def _hint(base, element, name=""):
-    """The operators for elements of a type, and which of them is meant by an unknown name."""
+    """A hint: the operators for elements of a type, and which one an unknown name probably means."""
     try:
         names = _names_of(base, element, _installed_operators())
     except Exception:  # the hint lacks the installed ones; the error is another one
@@ -162,7 +164,7 @@ def _type_name(argument):
 
 
 def label_of(op):
-    """How messages call an operator."""
+    """The name of an operator in messages."""
     if is_path(op):
         return str(op)
     if isinstance(op, Input):
@@ -171,7 +173,7 @@ def label_of(op):
 
 
 def wrong_type(op, taken, base, elements):
-    """The error of an operator that takes arrays of other types; None where it takes these. `taken`: arguments of a plan."""
+    """The error for an operator that takes arrays of other types; None if the types fit. `taken`: arguments of a plan."""
     wrong = next((index for index, (argument, element) in enumerate(zip(taken, elements)) if not is_compatible(element, argument)), None)
     if wrong is None:
         return None
@@ -195,7 +197,7 @@ _NUMBERS = {1: "one array", 2: "two arrays", 3: "three arrays"}
 
 
 def _wrong_algorithm(label, bases, algorithm, base, element):
-    """The error of an operator for other algorithms, whose contracts are `bases`."""
+    """The error for an operator of other algorithms, whose contracts are `bases`."""
     maps = [other for other in bases if other in _COUNTS]
     if base in _COUNTS and maps:
         takes, given = _COUNTS[maps[0]], _COUNTS[base]
@@ -207,7 +209,7 @@ def _wrong_algorithm(label, bases, algorithm, base, element):
 
 
 def explained(failure, op, algorithm, base, elements):
-    """The error of a call whose operator does not fit, in the words of the call; `failure` itself where that is all to say."""
+    """The error of a call whose operator does not fit, in terms of the call; `failure` itself if there is nothing to add."""
     is_of_operator = isinstance(failure, (RefusedError, CompileError)) or failure.code == "no-operator"
     if not is_of_operator:
         return failure
@@ -242,7 +244,7 @@ _DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep":
 
 
 def _explain_code(failure, op, algorithm, base, elements):
-    """Of CUDA source, a file or an Input."""
+    """Explains an error for CUDA source, a file or an Input."""
     import re
     if isinstance(failure, RefusedError):
         file = op if isinstance(op, Input) else Input.find(op)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `op=` may be: an installed name, the name of a family ("add" of any type), a file, an Input, CUDA source, or a Python
-function.
+"""Operators, as passed with `op=`: an installed name, the name of a family ("add" of any type), a file, an Input, CUDA
+source, or a Python function.
 
-The fields of structured dtypes of NumPy are compared with those of an operator's struct. A .json beside an operator states the
-fields; of CUDA source the compiler compares them: the source is compiled with a check of each field's offset, size and kind of
-number. Fields are compared by name. A struct whose names differ is used by position, with a warning, if no name stands at another
-position. Operators in fatbins without a .json have no fields to compare."""
+The fields of structured dtypes of NumPy are compared with those of an operator's struct, by name. For a file, the .json
+beside it states the fields. CUDA source is compiled with a check of each field's offset, size and kind of number. If the
+field names differ, the struct is used by position, with a warning, provided that no name occurs at another position.
+Operators in fatbins without a .json have no fields to compare."""
 import operator
 import os
 
@@ -70,7 +70,7 @@ def _limit(element, is_highest):
 
 
 def identity_of(name, element):
-    """The identity of an operator by its name, for numbers; None: not known."""
+    """The identity of an operator on numbers, by its name; None: unknown."""
     if not element.cuda_name and element.name not in _COMPLEX_NAMES:
         return None
     if name.startswith(("sum_", "count_")):
@@ -86,7 +86,8 @@ def suffixes_of(element):
 
 
 class Operator:
-    """What is linked for an operator. `name` is for messages; `is_guess`: another one may be tried if it does not fit."""
+    """The inputs of a link for an operator. `name` is for messages. `is_guess`: if it does not fit, another one may be
+    tried."""
 
     __slots__ = ("name", "make", "identity", "is_guess", "result")
 
@@ -103,7 +104,7 @@ def contract_for(base, size):
 
 
 def family_of(function):
-    """The name of the operators that compute what a function of Python or NumPy does; None of any other function."""
+    """The family that computes the same as a function of Python or NumPy; None for any other function."""
     if type(function).__name__ == "ufunc":
         return _UNIVERSAL.get(function.__name__)
     try:
@@ -113,9 +114,10 @@ def family_of(function):
 
 
 def candidates(op, base, elements, mode, result=None, size=None, out=None, contract=None):
-    """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types; the size is that
-    of the elements, but of load_combine, which reduces elements of another type. `out`: the element type of an array that the
-    caller gives for the results. `contract`: another one that has the hooks of `base` too, for which sources are compiled."""
+    """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types. The size is
+    that of the elements, except for load_combine, which reduces elements of another type. `out`: the element type of the
+    caller's array for the results. `contract`: a different contract that includes the hooks of `base`, for which sources are
+    compiled."""
     element = elements[0]
     contract = contract or contract_for(base, size or element.bytes)
     records = _records_of(base, "xyz", elements, out)
@@ -145,26 +147,27 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
 
 
 def _unknown(name):
-    """The error of a name, of which _operator_names.py says more."""
+    """The error for an unknown name; _operator_names.py adds details."""
     return UsageError(f"unknown operator {name!r}", code="no-operator", input=name, hint="fatlink.operators() lists the names")
 
 
 def is_of_library(function):
-    """Whether a function is one of Python's or of a framework of arrays, which Numba does not compile."""
+    """Whether a function belongs to Python or an array framework; Numba does not compile such functions."""
     module = attribute(function, "__module__")
     return function.__class__.__name__ in ("builtin_function_or_method", "ufunc", "type") or isinstance(module, str) and (
         module.partition(".")[0] in ("numpy", "cupy", "torch", "jax"))
 
 
 def name_of(op):
-    """An operator's name: of a function the family that computes the same, or its own name. None of a file and of CUDA source."""
+    """The name of an operator. For a function, it is the family that computes the same, or the function's own name. None for
+    a file and for CUDA source."""
     if callable(op):
         return family_of(op) or is_of_library(op) and attribute(op, "__name__") or None
     return op if is_name(op) else None
 
 
 def not_an_operator(op, base):
-    """The error of an operator of no kind; of an array it says what its callers look for."""
+    """The error for a value that is not an operator. For an array, it says what the caller probably wants."""
     hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
     dtype = attribute(op, "dtype")
     if dtype is None:
@@ -178,7 +181,7 @@ def not_an_operator(op, base):
 
 
 def compile_code(op, contract, records=()):
-    """The Input of a file or of CUDA source, for a contract. `records`: as of _compile_compared()."""
+    """The Input for a file or CUDA source, compiled for a contract. `records`: as in _compile_compared()."""
     if not is_path(op):
         return _from_source(op, contract, "operator.cu", records, "the CUDA source")
     path = path_of(op, "op")
@@ -200,7 +203,7 @@ def _from_source(source, contract, name, records, operator, **options):
 
 
 def _compiled(what, make, why=""):
-    """What `make` returns. Where a compiler is missing, the error says what has to be compiled, and why."""
+    """Returns the result of `make`. If a compiler is missing, the error says what has to be compiled, and why."""
     try:
         return make()
     except UnavailableError as cause:
@@ -210,7 +213,7 @@ def _compiled(what, make, why=""):
 
 
 class Conversion(tuple):
-    """An operator of one array that converts numbers: (element, result). Equal ones are one operator."""
+    """An operator of one array that converts numbers: (element, result). Equal conversions are the same operator."""
 
     __slots__ = ()
 
@@ -219,7 +222,7 @@ class Conversion(tuple):
         return super().__new__(cls, (element, result))
 
     def compile(self, base, contract):
-        """The Input; `base` as of conversion_source()."""
+        """Compiles the conversion to an Input; `base` as in conversion_source()."""
         source = conversion_source(base, *self)
         return _compiled(f"the conversion of {self[0]} to {self[1]}", lambda: compile(source, contract=contract, name="convert.cu"))
 
@@ -265,7 +268,7 @@ def _require_one_type(name, elements):
 
 
 def families(base, element):
-    """The families that fatlink writes for elements of this type: the expression of each, by its name."""
+    """The families for which fatlink writes operators on elements of this type: the expression of each, by name."""
     if element.name in _COMPLEX_NAMES:
         return _COMPLEX_EXPRESSIONS.get(base, {})
     expressions = _EXPRESSIONS.get(base, {})
@@ -280,7 +283,7 @@ def has_family(name, base):
 
 
 def source_of(name, base, element):
-    """CUDA source of an operator of a family."""
+    """The CUDA source of an operator of a family."""
     expression = families(base, element)[name]
     if element.name in _COMPLEX_NAMES:
         return f"using element = {_COMPLEX_NAMES[element.name]};\n{MACROS[base]}\n{{\n  return {{{expression}}};\n}}\n"
@@ -290,7 +293,8 @@ def source_of(name, base, element):
 
 
 def conversion_source(base, element, result):
-    """CUDA source that converts numbers, for the contract `base`: a map1, or a load_combine whose `combine` is another input."""
+    """The CUDA source that converts numbers, for the contract `base`: map1, or load_combine with `combine` in another
+    input."""
     kind = "unsigned char" if result.is_bool else result.cuda_name or _COMPLEX_NAMES.get(result.name)
     own = "unsigned char" if element.is_bool else element.cuda_name or _COMPLEX_NAMES.get(element.name)
     if not kind or not own or element.name in _COMPLEX_NAMES and result.name not in _COMPLEX_NAMES:
@@ -313,7 +317,8 @@ def is_sum(op):
 
 
 def key_of(op):
-    """A Python function's code and the values that it uses; a file and its state; any other operator itself."""
+    """The key of an operator: for a Python function its code and the values that it uses, for a file the file and its state;
+    any other operator is its own key."""
     function = function_of(op)
     if function is not None:
         return key_of_function(function)
@@ -323,7 +328,7 @@ def key_of(op):
 
 
 def is_source(text):
-    """Whether a text is CUDA source, and not a name or file."""
+    """Whether a text is CUDA source rather than a name or file."""
     return "{" in text or "\n" in text
 
 
@@ -342,7 +347,7 @@ def is_file(text):
 
 
 def _state_of(path):
-    """What changes when a file is written or replaced; None where there is none."""
+    """A value that changes when a file is written or replaced; None if there is no file."""
     try:
         state = os.stat(path)
     except Exception:  # also of the object's own __fspath__
@@ -416,7 +421,7 @@ class _Record:
 
     @property
     def is_flat(self):
-        """Whether it has numbers only, and C++ lays out structs of them in the same way."""
+        """Whether it contains only numbers, with the layout that C++ would give them."""
         end = 0
         for field, offset, *_ in (self.dtype.fields[name] for name in self.dtype.names):
             if field.base.kind not in "fiub" or offset != -(-end // field.base.itemsize) * field.base.itemsize:
@@ -426,7 +431,8 @@ class _Record:
 
 
 def _fields(dtype, path="", start=0):
-    """Each field of a dtype: its name in C++, offset, kind of number (0: any) and size; of a struct inside of it its fields."""
+    """The name in C++, offset, kind of number (0: any) and size of each field of a dtype, including the fields of nested
+    structs."""
     fields = []
     for name in dtype.names:
         field, offset = dtype.fields[name][:2]
@@ -440,7 +446,7 @@ def _fields(dtype, path="", start=0):
 
 
 def _records_of(base, names, elements, out):
-    """The structs among the arrays of a call. `out`: the element type of the array for results, or None."""
+    """The structs among a call's arrays. `out`: the element type of the array for results, or None."""
     hooks = _INPUTS.get(base, (base,))
     found = [_Record(hook, name, element.dtype) for hook, name, element in zip(hooks, names, elements)]
     if base in _OUTPUTS:
@@ -449,7 +455,7 @@ def _records_of(base, names, elements, out):
 
 
 def _compile_compared(compile, source, records, operator):
-    """Compiles CUDA source: an Input. `compile` takes a text. Raises where the fields of its structs are not those of the
+    """Compiles CUDA source to an Input. `compile` takes a text. Raises if the fields of its structs are not those of the
     arrays."""
     if not records:
         return compile(source)
@@ -467,7 +473,7 @@ def _compile_compared(compile, source, records, operator):
 
 
 def _compile_with(compile, source, checks):
-    """The Input, or None and the compiler's log."""
+    """Returns the Input, or None and the compiler's log."""
     try:
         return compile(source + _CHECKS + "".join(checks)), ""
     except CompileError as cause:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Libraries that are linked, loaded on one device, and run by their launch plans with a caller's arrays: where these are, in which
-stream, and on the reference device their mapping."""
+"""Links libraries, loads them on a device, and runs their launch plans with a caller's arrays. Determines the place of the
+arrays and the stream, and maps the arrays for the reference device."""
 from __future__ import annotations
 
 import ctypes
@@ -27,7 +27,7 @@ _ARRAYS = ("input", "output", "state")
 
 
 class PlanArgument:
-    """What a plan is given for one of its arguments."""
+    """An argument of a plan."""
 
     __slots__ = ("name", "role", "scalar", "element_bytes", "type_name", "dimensions", "alignment", "has_default")
     name: str
@@ -40,23 +40,23 @@ class PlanArgument:
     has_default: bool
 
     def __init__(self, struct):
-        self.name = text(struct.name)  #: as the plan states it: "in"
+        self.name = text(struct.name)  #: the name in the plan: "in"
         self.role = ROLES[struct.role]  #: "input", "output", "scratch", "size", "value" or "state"
         self.scalar = struct.scalar  #: the fatlink_scalar of fatlink/fatlink.h
-        self.element_bytes = struct.element_bytes  #: of an element or of the value; 0 of a state
+        self.element_bytes = struct.element_bytes  #: size of an element or of the value; 0 for a state
         self.type_name = text(struct.type_name)  #: "float32", "bytes8", "{value: float32, index: int32}"
-        self.dimensions = struct.dimensions  #: how many an array has
+        self.dimensions = struct.dimensions  #: number of dimensions of an array
         self.alignment = struct.alignment  #: of an array's address, in bytes
-        self.has_default = bool(struct.has_default)  #: whether a size or value may be left out
+        self.has_default = bool(struct.has_default)  #: whether a size or value may be omitted
 
     @property
     def is_array(self) -> bool:
-        """Whether it is given as an array: an input, output or state."""
+        """Whether the argument is passed as an array: an input, output or state."""
         return self.role in _ARRAYS
 
     @property
     def element(self):
-        """Its ElementType, where it is a number; None of structs and bytes."""
+        """Its ElementType if it is a number; None for structs and bytes."""
         name = NAMES.get(self.scalar)
         return number_type(name) if name in NUMBERS else None
 
@@ -75,7 +75,7 @@ class Value:
 
 
 class Slot:
-    """The argument structs of a call, used by one thread at a time."""
+    """The argument structs of a call; used by one thread at a time."""
 
     __slots__ = ("array", "address", "items")
 
@@ -102,7 +102,7 @@ class Slot:
 
 
 class PreparedPlan(Handle):
-    """A plan of the library, with what Python needs to know of it."""
+    """A plan of the C interface, with the facts that Python needs about it."""
 
     __slots__ = ("device", "name", "arguments", "by_name", "handle", "run_function", "state_type", "_slots", "_values",
                  "_encoded")
@@ -136,12 +136,12 @@ class PreparedPlan(Handle):
         self.run_function = _run_after_fork
 
     def describe_state(self, transforms):
-        """Finds the type of the plan's state. Of plans with several states it is not known which transform reads which."""
+        """Finds the type of the plan's state. If a plan has several states, it is unknown which transform reads which."""
         is_one = sum(argument.role == "state" for argument in self.arguments) == 1
         self.state_type = _find_state(transforms) if is_one else None
 
     def value(self, name, number, dtype=None) -> Value:
-        """The bytes of a value or size for an argument, kept for the next call with it. `dtype`: as of pack()."""
+        """The bytes of a value or size for an argument, kept for the next call with the same value. `dtype`: as in pack()."""
         key = (name, number.__class__, number) if number.__class__ in (int, float) else None
         result = self._values.get(key) if key else None
         if result is None or number != number or number == 0:  # 0.0 and -0.0 are equal
@@ -151,7 +151,7 @@ class PreparedPlan(Handle):
         return result
 
     def run(self, stream: int, names: tuple, entries, scratch: int = 0, scratch_bytes: int = 0) -> None:
-        """Queues the launches. `entries`: of each argument a Value, or an object with address, count and scalar."""
+        """Queues the launches. `entries`: for each argument a Value, or an object with address, count and scalar."""
         try:
             slot = (slots := self._slots[names]).pop()
         except (KeyError, IndexError):
@@ -164,7 +164,7 @@ class PreparedPlan(Handle):
             raise _explained(error_of(error))
 
     def sizes(self, names, entries):
-        """The arguments of a question about sizes."""
+        """The arguments for a query about sizes."""
         slot = Slot(tuple(names), self._encoded)
         slot.fill(entries)
         return slot.array, len(slot.items)
@@ -179,7 +179,7 @@ class PreparedPlan(Handle):
         return tuple(values[:dimensions.value])
 
     def scratch_bytes(self, names, entries) -> int:
-        """The memory of the scratch arrays for the sizes that follow from these arguments."""
+        """The size of the scratch arrays for the sizes that follow from these arguments."""
         self._require_usable()
         structs, count = self.sizes(names, entries)
         size = ctypes.c_size_t()
@@ -210,7 +210,7 @@ class Prepared(PreparedPlan):
 
     @property
     def image_bytes(self) -> int:
-        """The size of the image, or of the texts of a set of PTX, which are not copied."""
+        """The size of the image, or of the texts of a PTX set, which are not copied."""
         info = ImageInfo()
         raise_error(c.image_get_info(c.plan_image(self), ctypes.byref(info)))
         return info.size_bytes
@@ -222,7 +222,8 @@ class Prepared(PreparedPlan):
 
 
 def _explained(error):
-    """An error of a call with a hint about arrays instead of memory; what a handler of a signal raised as it is."""
+    """Replaces the hint about memory in a call's error by one about arrays. An exception of a signal handler is returned
+    unchanged."""
     if not isinstance(error, Error):
         return error
     if error.code == "invalid-argument" and "which is not a multiple of" in error.message and error.input != "scratch":
@@ -236,7 +237,7 @@ def _run_after_fork(*arguments):
 
 
 class StateType:
-    """The fields of a state, as C++ lays them out."""
+    """The fields of a state, with the layout of C++."""
 
     __slots__ = ("owner", "names", "types", "bytes")
 
@@ -250,7 +251,7 @@ class StateType:
         return ", ".join(f"{name}: {type_name}" for name, type_name in zip(self.names, self.types))
 
     def check(self, name, view):
-        """Raises where an array has too few bytes for the state, or numbers of another type. Bytes (uint8) are any type."""
+        """Raises if an array has too few bytes for the state, or another number type. Bytes (uint8) match any type."""
         if view.count * view.element.bytes < self.bytes:
             raise UsageError(f"{name} has {view.count * view.element.bytes} bytes; the state of {self.owner} has {self.bytes} "
                              f"({self})", input=name, hint="pass an array with these fields")
@@ -267,7 +268,7 @@ class StateType:
 
 
 def _find_state(transforms) -> StateType | None:
-    """The state of the first transform that states one; None where no file does."""
+    """The state of the first transform whose file states one; None if there is none."""
     for transform in transforms:
         fields = _read_fields(transform)
         if fields:
@@ -276,7 +277,7 @@ def _find_state(transforms) -> StateType | None:
 
 
 def _read_fields(transform):
-    """The fields in the .json beside a transform's file, if it was written for the same bytes."""
+    """The fields in the .json beside a transform's file, if the .json belongs to these bytes."""
     import json
     try:
         with open(os.path.splitext(transform.name)[0] + ".json", encoding="utf-8") as file:
@@ -290,7 +291,7 @@ def _read_fields(transform):
 
 
 class Address:
-    """Where an array is, for a call."""
+    """The address of an array, for a call."""
 
     __slots__ = ("address", "count")
 
@@ -303,7 +304,7 @@ ABSENT = Address(0, 0)  # a state that is not given
 
 
 def device_for(place: int, device) -> Device:
-    """The device of a call on arrays at `place`: `device`, if it is given, must be able to use them."""
+    """The device for a call on arrays at `place`. If `device` is given, it must be able to use these arrays."""
     if device is None:
         return device_at(place)
     device = as_device(device)
@@ -317,7 +318,7 @@ def device_for(place: int, device) -> Device:
 
 
 def require_output(name, view: View, element_check, shape) -> None:
-    """An array that the caller gives for results."""
+    """Checks an array that the caller passes for results."""
     if view.read_only:
         raise UsageError(f"{name} cannot be written", input=name, code="read-only-output",
                          hint="pass a writable array; JAX's are not: leave it out, and the result is a new array")
@@ -330,7 +331,7 @@ def require_output(name, view: View, element_check, shape) -> None:
 
 
 def run(prepared, names, entries, stream=None, scratch=None) -> None:
-    """Runs a plan. `entries`: for each name a View, a Value or ABSENT."""
+    """Runs a plan. `entries`: a View, a Value or ABSENT for each name."""
     first = entries[0] if entries else None
     if first.__class__ is not View:
         first = next((entry for entry in entries if entry.__class__ is View), None)
@@ -366,8 +367,8 @@ def _run_others(prepared, names, entries, stream, scratch):
 
 
 def wait_for_others(device, views, kind, handle, place) -> bool:
-    """Orders the work that makes arrays of other kinds than `kind` before work on the stream `handle`. Whether the call must wait
-    for its own work, because streams of other frameworks do not wait for this one."""
+    """Orders the work that produces arrays of other kinds than `kind` before work on the stream `handle`. Returns whether the
+    call must wait for its own work, because streams of other frameworks do not wait for this one."""
     must_wait = False
     streams = set()
     for entry in views:
@@ -382,7 +383,7 @@ def wait_for_others(device, views, kind, handle, place) -> bool:
 
 
 class Counter(Handle):
-    """Memory of a GPU for a number that a call makes, of which the host waits for its end."""
+    """Memory for a number that a call computes on a GPU and the host waits for."""
 
     __slots__ = ("device", "address", "number")
     _free = "buffer_free"
@@ -397,7 +398,7 @@ class Counter(Handle):
         disable_after_fork(self)
 
     def read(self, stream: int) -> int:
-        """The number, when the work on `stream` has finished."""
+        """Waits for the work on `stream`, and returns the number."""
         raise_error(c.buffer_read(self, 0, ctypes.byref(self.number), 8, stream))
         raise_error(c.synchronize(self.device, stream))
         return self.number.value
@@ -408,8 +409,8 @@ after_fork.append(_counters.clear)
 
 
 def run_counted(prepared, names, entries, count, like, stream) -> int:
-    """Runs a plan on arrays of a GPU: the number that it stores at entries[count], which is None. `like`: a View of an array of
-    the framework whose stream is used."""
+    """Runs a plan on arrays of a GPU, and returns the number that it stores for entries[count], which must be None. `like`:
+    the View of an array of the framework whose stream is used."""
     spare = _counters.setdefault(like.place, [])
     try:
         counter = spare.pop()
@@ -423,7 +424,7 @@ def run_counted(prepared, names, entries, count, like, stream) -> int:
 
 
 def _scratch(scratch, place):
-    """The address and size of memory that the caller gives for scratch arrays."""
+    """The address and size of the memory that the caller passes for scratch arrays."""
     if scratch is None:
         return 0, 0
     scratch_view = view(scratch)
@@ -447,8 +448,8 @@ def _run_on_host(prepared, names, entries, views, scratch):
 
 
 class HostMappings:
-    """Host memory that the reference device works on during a call, without a copy. Arrays that overlap are in one mapping, so
-    that the plan's rules about overlapping arguments hold."""
+    """Host memory that the reference device uses during a call, without a copy. Arrays that overlap share a mapping, so that
+    the plan's rules about overlapping arguments apply."""
 
     def __init__(self, device, views):
         self.device = device
@@ -495,7 +496,7 @@ def _nearest(name, names):
 
 
 def _argument(prepared, name):
-    """The argument of a plan for a keyword: `in_` is `in`, which is a keyword of Python."""
+    """The argument of a plan for a keyword argument: `in_` stands for `in`, which is a keyword of Python."""
     for spelling in (name, name.removesuffix("_")):
         argument = prepared.by_name.get(spelling)
         if argument is not None and argument.role != "scratch":
@@ -505,7 +506,7 @@ def _argument(prepared, name):
 
 
 def element_for_output(argument, model: View):
-    """The type of an output's elements: a number's, or the struct of the arrays of the call."""
+    """The type of an output's elements: a number type, or the struct of the call's arrays."""
     element = argument.element
     if element is not None:
         return element
@@ -516,7 +517,7 @@ def element_for_output(argument, model: View):
 
 
 def view_of(value, name):
-    """The View of an argument's array, whose errors name the argument. `value` may be a View already."""
+    """The View of an argument's array; its errors name the argument. `value` may already be a View."""
     if value.__class__ is View:
         return value
     try:
@@ -548,7 +549,7 @@ def _result(names, arrays):
 
 
 def _entries(prepared, arguments):
-    """The views of arrays, and the values, by the plan's names."""
+    """The Views of arrays, and the values, by their names in the plan."""
     entries = {}
     for keyword, value in arguments.items():
         argument = _argument(prepared, keyword)
@@ -561,7 +562,7 @@ def _entries(prepared, arguments):
 
 
 def run_with(prepared, arguments, stream, scratch):
-    """Runs a prepared plan with arrays, sizes and values by name; returns the outputs that were not given."""
+    """Runs a prepared plan with arrays, sizes and values by name; returns the outputs that the caller did not pass."""
     entries = _entries(prepared, arguments)
     views = {name: entry for name, entry in entries.items() if entry.__class__ is View}
     if views:
@@ -572,7 +573,7 @@ def run_with(prepared, arguments, stream, scratch):
 
 
 def _missing(prepared, entries, stream):
-    """Makes the outputs that the caller does not give: a dict by argument. Adds their views to `entries`."""
+    """Creates the outputs that the caller did not pass: a dict by argument. Adds their Views to `entries`."""
     outputs = {}
     model = next((entry for entry in entries.values() if entry.__class__ is View), None)
     for argument in prepared.arguments:
@@ -594,7 +595,7 @@ def _missing(prepared, entries, stream):
 
 
 class Plan(ProcessObject):
-    """A library with transforms, ready to be run by its launch plan. Several threads may run it."""
+    """A library with transforms that is run through its launch plan. Several threads may run it."""
 
     def __init__(self, library, transforms, device, mode):
         mode_number(mode)
@@ -625,7 +626,7 @@ class Plan(ProcessObject):
 
     @property
     def arguments(self) -> list:
-        """What the plan is given: name, role, type_name, … of each argument, scratch arrays among them."""
+        """The plan's arguments, including scratch arrays, each with name, role, type_name, …"""
         return list(self._first_prepared().arguments)
 
     @property
@@ -635,16 +636,16 @@ class Plan(ProcessObject):
 
     @property
     def image(self) -> PlanImage:
-        """The image that runs."""
+        """The linked image."""
         return self._first_prepared().image
 
     @property
     def device(self):
-        """The Device that load() was given; None: that of the arrays."""
+        """The Device that was passed to load(); None: the device of the arrays."""
         return self._device
 
     def scratch_bytes(self, **arguments) -> int:
-        """The memory of the plan's scratch arrays for these sizes or arrays."""
+        """The size of the plan's scratch arrays in bytes, for these sizes or arrays."""
         prepared, entries = self._entries(arguments)
         return prepared.scratch_bytes(list(entries), list(entries.values()))
 
@@ -670,9 +671,10 @@ class Plan(ProcessObject):
     def run(self, *, stream: Any = None, scratch: Any = None, **arguments: Any) -> Any:
         """Runs the plan with arrays, sizes and values by the plan's names (`in_` for `in`), in the caller's current stream.
 
-        Sizes follow from the arrays where they can. Outputs that are not given are made as the caller's kind of array and
-        returned: one as itself, several as a named tuple. `scratch`: memory for the plan's scratch arrays, at least
-        scratch_bytes(); otherwise it is allocated and released on the stream. Everything is checked before the first launch."""
+        Sizes that follow from the arrays may be omitted. Outputs that are not passed are created as the caller's kind of
+        array and returned: a single one directly, several as a named tuple. `scratch`: memory for the plan's scratch arrays,
+        at least scratch_bytes(); if it is omitted, memory is allocated and released on the stream. All arguments are checked
+        before the first launch."""
         prepared, arguments = self._for_arrays(arguments)
         return run_with(prepared, arguments, stream, scratch)
 
@@ -681,7 +683,7 @@ class Plan(ProcessObject):
 
 
 def _file_of(library):
-    """The file of an Input. Its sidecar has the launch plan, so that bytes in memory are not enough."""
+    """The file of an Input. A file is required, because its sidecar contains the launch plan."""
     try:
         is_same = Input.find(library.name).digest == library.digest
     except FileError:
@@ -693,11 +695,12 @@ def _file_of(library):
 
 
 def load(library: Any, transform: Any = None, *, device: Any = None, mode: str = "lto") -> Plan:
-    """A library with a launch plan, and its transforms: one or a list of names, files or Inputs; None: the library's defaults.
+    """Loads a library with a launch plan, and its transforms: one or a list of names, files or Inputs; None: the library's
+    defaults.
 
-    device   a name ("gpu", "cpu") or a Device, for which the library is linked and loaded at once; None: the device of the
-             arrays of each run
-    mode     "lto": optimized across the inputs; "ptx": compiled PTX, real calls"""
+    device   a name ("gpu", "cpu") or a Device, for which the library is linked and loaded immediately; None: the device of
+             the arrays in each run
+    mode     "lto": optimized across the inputs; "ptx": compiled PTX, calls stay calls"""
     if isinstance(library, Input):
         library = _file_of(library)
     elif not isinstance(library, (str, os.PathLike)):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators in Python: Numba compiles the function to a C function on numbers, and a generated CUDA source calls it from the
-hook, whose elements are opaque bytes. Both are linked, and in lto mode inlined.
+"""Operators in Python. Numba compiles the function to a C function on numbers. A generated CUDA source defines the hook,
+whose elements are opaque bytes, and calls that function. Both are linked, and in lto mode inlined.
 
-Numba compiles the values that a Python function uses into its code: globals, captured variables, defaults, attributes of modules,
-and those of the functions that it calls. The key of a function has the type and the bits of each of them, so that 0.0 and -0.0,
-1 and True, or an array before and after a change are different operators. The keys import neither NumPy nor Numba."""
+Numba compiles the values that a Python function uses into its code: globals, captured variables, defaults, attributes of
+modules, and the values that called functions use. The key of a function therefore contains the type and bits of each value,
+so that 0.0 and -0.0, 1 and True, or an array before and after a change give different operators. Computing a key imports
+neither NumPy nor Numba."""
 import struct
 from types import CellType, FunctionType, ModuleType
 
@@ -22,7 +23,7 @@ _names: dict = {}  # by code object
 
 
 def function_of(value):
-    """The Python function of a function, a method or Numba's decorators; None of any other value."""
+    """The Python function of a function, a method or an object of Numba's decorators; None for any other value."""
     if value.__class__ is not FunctionType:
         value = attribute(value, "py_func") or attribute(value, "__func__")
     return value if value.__class__ is FunctionType else None
@@ -37,7 +38,7 @@ def _content(cell):
 
 
 def _names_in(code):
-    """The globals that a code object and the functions inside of it use, and the names of all globals and attributes in them."""
+    """The globals that a code object and its nested functions use, and the names of all globals and attributes in them."""
     found = _names.get(code)
     if found is None:
         import dis
@@ -64,7 +65,7 @@ def _values_of(function):
 
 
 class _Identity:
-    """Equals itself for the same object only, which it keeps."""
+    """Keeps an object, and is equal only to an identity of the same object."""
 
     __slots__ = ("value",)
 
@@ -107,7 +108,8 @@ class _Walk:
         return make()
 
     def value(self, value, name, names):
-        """The key of a value; of modules that of their attributes of these names, one of which is what the function uses."""
+        """The key of a value. For a module, it is the key of its attributes with these names, of which the function uses at
+        least one."""
         cls = value.__class__
         if cls in _PLAIN:
             return cls, value
@@ -122,7 +124,7 @@ class _Walk:
         return self.data(value, name, names)
 
     def options(self, helper):
-        """How a decorator of Numba compiles a helper."""
+        """The options with which a decorator of Numba compiles a helper."""
         return self.value(attribute(helper, "targetoptions"), "", ())
 
     def data(self, value, name, names):
@@ -169,7 +171,7 @@ def _numba():
 
 
 def _unavailable(cause):
-    """The error where Numba, or a library of CUDA that it opens, is missing."""
+    """The error if Numba, or a CUDA library that it opens, is missing."""
     return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {first_line(cause) or 'no message'}",
                             code="no-numba", stage="compiler", log=str(cause),
                             hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
@@ -186,15 +188,15 @@ def _computed_name(element):
 
 
 def _c_name(element):
-    """Its parameter or result as the C function has it."""
+    """The type of a parameter or result in the C function."""
     if element.name in _WIDENED:
         return "float"
     return "unsigned char" if element.is_bool else element.cuda_name
 
 
 def _compile(function, arguments, mode, result=None):
-    """The code of a function for a link mode, and the type of its result. `arguments` and `result` are types of Numba; without
-    `result` it is inferred."""
+    """The code of a function for a link mode, and the type of its result. `arguments` and `result` are Numba types; without
+    `result`, the type is inferred."""
     cuda, types = _numba()
     python_function = function_of(function)
     if python_function is not None:
@@ -215,7 +217,7 @@ def _compile(function, arguments, mode, result=None):
 
 
 def _defaults(function, given, types):
-    """Numba's types of the parameters after those that the hook passes, which keep their defaults."""
+    """The Numba types of the parameters that the hook does not pass and that keep their defaults."""
     code = function.__code__
     if code.co_flags & 12:  # *arguments or **options
         return ()
@@ -233,8 +235,8 @@ def _count_of(code, defaults):
 
 
 def _with_new_helpers(function, cuda):
-    """The function with new helpers in place of those that decorators of Numba made: Numba compiles a helper once, with the values
-    that it uses then."""
+    """The function with new helpers instead of those that decorators of Numba made. This is needed because Numba compiles a
+    helper only once, with the values that it uses at that time."""
     made, names = {}, _names_in(function.__code__)[1]
     changed = {name: new for name, value in _values_of(function) if (new := _renewed(value, names, cuda, made)) is not value}
     if not changed:
@@ -245,8 +247,8 @@ def _with_new_helpers(function, cuda):
 
 
 def _renewed(value, names, cuda, made):
-    """A new helper for one of Numba's; a copy of a module with the new helpers of those of `names`; any other value itself.
-    `made`: the new helpers by the ids of those that they replace."""
+    """Replaces a value: a helper of Numba by a new one, a module by a copy with new helpers for `names`; any other value is
+    returned unchanged. `made`: the new helpers by the ids of the old ones."""
     if id(value) in made:
         return made[id(value)]
     if isinstance(value, ModuleType):
@@ -275,7 +277,7 @@ def _renewed_module(module, names, cuda, made):
 
 
 def _copy_of(function):
-    """A function with globals and captured variables of its own."""
+    """A copy of a function with its own globals and captured variables."""
     cells = tuple(CellType(cell.cell_contents) if _content(cell) is not _MISSING else cell for cell in function.__closure__ or ())
     copy = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, cells or None)
     copy.__kwdefaults__, copy.__module__, copy.__qualname__ = function.__kwdefaults__, function.__module__, function.__qualname__
@@ -292,8 +294,8 @@ def _change(copy, values):
 
 
 def _result_of_map(function, elements, mode):
-    """The element type of a map's results: the inputs' one, where they have one and the function makes that kind of number;
-    otherwise what Numba infers, which holds every result."""
+    """The element type of a map's results. It is the inputs' type if all have the same type and the function returns that
+    kind of number; otherwise it is the type that Numba infers, which can hold every result."""
     _, types = _numba()
     _, inferred = _compile(function, tuple(getattr(types, _computed_name(element)) for element in elements), mode)
     name = "bool" if str(inferred) in ("bool", "boolean") else str(inferred)
@@ -331,7 +333,7 @@ def _declarations(base, elements, result):
 
 
 def result_of(function, base, elements, mode, dtype):
-    """The type of what the function returns, as the hook writes it."""
+    """The type of the function's result, as the hook writes it."""
     if base not in _BASES:
         raise UsageTypeError(f"a Python function cannot define both hooks of {base}", input="op",
                              hint="pass CUDA source with a macro for each, or an installed name")

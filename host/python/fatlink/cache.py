@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The link cache: finished links and compiles, in memory, in the user's folder, and in folders of packages.
+"""The link cache. It stores the results of links and compiles in memory, in the user's folder, and in folders of packages.
 
-    fatlink.cache.folder()       where it is
+    fatlink.cache.folder()       the folder of the cache
     fatlink.cache.statistics()   entries, bytes, hits, misses, …
-    fatlink.cache.prune()        removes damaged entries and those above the limit
+    fatlink.cache.prune()        removes damaged entries, and entries above the limit
     fatlink.cache.clear()        removes every entry"""
 import ctypes
 
@@ -20,12 +20,12 @@ def _opened():
 
 
 def folder() -> str:
-    """Its folder; empty: links are kept in memory only."""
+    """The folder of the cache; empty if links are kept only in memory."""
     return text(c.cache_folder(_opened()))
 
 
 def statistics() -> dict:
-    """Numbers of the user's folder, over all processes that used it: usable, entries, bytes, limit, hits, misses, stored,
+    """Statistics of the user's folder, over all processes that used it: usable, entries, bytes, limit, hits, misses, stored,
     evicted, faults."""
     numbers = CacheStatistics()
     raise_error(c.cache_get_statistics(_opened(), ctypes.byref(numbers)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   What every header of the C interface needs. */
+   Definitions that every header of the C interface needs. */
 #ifndef FATLINK_C_BASE_H
 #define FATLINK_C_BASE_H
 
@@ -17,28 +17,28 @@
 #ifdef __cplusplus
 /** Begins declarations with C linkage. */
 #define FATLINK_C_BEGIN extern "C" {
-/** Ends them. */
+/** Ends declarations with C linkage. */
 #define FATLINK_C_END }
 #else
 /** Begins declarations with C linkage. */
 #define FATLINK_C_BEGIN
-/** Ends them. */
+/** Ends declarations with C linkage. */
 #define FATLINK_C_END
 #endif
 
 FATLINK_C_BEGIN
 
-/** The version of the C interface that this header declares: 1 of 1.0. */
+/** The major version of the C interface that this header declares. */
 #define FATLINK_C_MAJOR 1
-/** The version of the C interface that this header declares: 0 of 1.0. */
+/** The minor version of the C interface that this header declares. */
 #define FATLINK_C_MINOR 0
 
-/** The version of the shared library: "0.1.0". Never freed. */
+/** The version of the shared library: "0.1.0". Must not be freed. */
 FATLINK_C_API char const* fatlink_version(void);
-/** The version of the C interface that the shared library has: 1000 * major + minor. */
+/** The version of the C interface in the shared library: 1000 * major + minor. */
 FATLINK_C_API int32_t fatlink_c_version(void);
 
-/** A choice that may be left open. */
+/** An option that is on, off or unset. */
 typedef int32_t fatlink_choice;
 enum {
   FATLINK_UNSET = 0, /**< the default */

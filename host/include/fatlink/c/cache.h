@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   The link cache, as fatlink/cache.hpp: finished links and compiles, in memory, in the user's
-   folder, and in read-only folders of packages. A cache problem never makes a link fail. */
+   The link cache (see fatlink/cache.hpp). It stores the results of links and compiles in memory,
+   in the user's folder, and in read-only folders of packages. A cache problem never makes a link
+   fail. */
 #ifndef FATLINK_C_CACHE_H
 #define FATLINK_C_CACHE_H
 
@@ -12,11 +13,11 @@ FATLINK_C_BEGIN
 /** A link cache. */
 typedef struct fatlink_cache fatlink_cache;
 
-/** Where it stores links. */
+/** Settings of a cache. */
 typedef struct fatlink_cache_settings {
-  size_t size;        /**< sizeof(fatlink_cache_settings) */
-  char const* folder; /**< NULL: that of the program ($FATLINK_CACHE_DIR, ...); "": memory only */
-  uint64_t folder_limit; /**< bytes of all entries in the folder; 0: that of the program (1 GiB) */
+  size_t size;           /**< sizeof(fatlink_cache_settings) */
+  char const* folder;    /**< NULL: the program's ($FATLINK_CACHE_DIR, ...); "": memory only */
+  uint64_t folder_limit; /**< bytes of all entries in the folder; 0: the program's (1 GiB) */
   uint64_t memory_limit; /**< bytes of all links in memory; 0: 64 MiB */
 } fatlink_cache_settings;
 
@@ -27,8 +28,8 @@ typedef struct fatlink_cache_statistics {
   uint64_t entries; /**< entries in the folder */
   uint64_t bytes;   /**< of all entries */
   uint64_t limit;   /**< bytes */
-  uint64_t hits;    /**< links that were found */
-  uint64_t misses;  /**< links that were made */
+  uint64_t hits;    /**< links found in the cache */
+  uint64_t misses;  /**< links not found, which were made */
   uint64_t stored;  /**< entries written */
   uint64_t evicted; /**< entries removed to stay within the limit */
   uint64_t faults;  /**< cache problems */
@@ -37,7 +38,7 @@ typedef struct fatlink_cache_statistics {
 /** Opens a cache; `settings` may be NULL. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_cache_open(fatlink_cache_settings const* settings,
                                                 fatlink_cache** cache);
-/** Its folder; empty: memory only. */
+/** The folder of the cache; empty: memory only. */
 FATLINK_C_API char const* fatlink_cache_folder(fatlink_cache const* cache);
 /** Reads the statistics. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_cache_get_statistics(fatlink_cache* cache,
@@ -46,7 +47,7 @@ FATLINK_C_API fatlink_error* fatlink_cache_get_statistics(fatlink_cache* cache,
 FATLINK_C_API fatlink_error* fatlink_cache_prune(fatlink_cache* cache);
 /** Removes every entry. Errors: file. */
 FATLINK_C_API fatlink_error* fatlink_cache_clear(fatlink_cache* cache);
-/** Frees a cache, once its last linker and compiler are freed; NULL is ignored. */
+/** Frees a cache; it is kept until its last linker and compiler are freed. NULL is ignored. */
 FATLINK_C_API void fatlink_cache_free(fatlink_cache* cache);
 
 FATLINK_C_END

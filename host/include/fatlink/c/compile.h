@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Compiles CUDA C++ with NVRTC and LLVM IR with libNVVM to fatbins, without nvcc, as
-   fatlink/compiler.hpp. Both run in the helper, confined. */
+   Compiles sources to fatbins without nvcc (see fatlink/compiler.hpp): CUDA C++ with NVRTC, LLVM
+   IR with libNVVM. Both compilers run in the helper's sandbox. */
 #ifndef FATLINK_C_COMPILE_H
 #define FATLINK_C_COMPILE_H
 
@@ -16,12 +16,12 @@ typedef struct fatlink_compiler fatlink_compiler;
 /** How a compiler works. */
 typedef struct fatlink_compiler_settings {
   size_t size;               /**< sizeof(fatlink_compiler_settings) */
-  uint32_t time_limit_ms;    /**< of one compile; 0: 30,000 */
-  uint32_t memory_limit_mib; /**< of one compile; 0: 2,048 */
-  int32_t allow_unconfined;  /**< 1: compiles also where the kernel refuses the helper's sandbox */
-  fatlink_cache* cache;      /**< searched before each compile, receives each result; NULL: none */
-  char const* nvrtc;         /**< the libnvrtc.so.13 to use, and no other; NULL: searched */
-  char const* libnvvm;       /**< the libnvvm.so.4 to use, and no other; NULL: searched */
+  uint32_t time_limit_ms;    /**< for one compile; 0: 30,000 */
+  uint32_t memory_limit_mib; /**< for one compile; 0: 2,048 */
+  int32_t allow_unconfined;  /**< 1: compile even if the kernel refuses the helper's sandbox */
+  fatlink_cache* cache;      /**< searched before each compile, stores each result; NULL: none */
+  char const* nvrtc;         /**< the only libnvrtc.so.13 to use; NULL: search for one */
+  char const* libnvvm;       /**< the only libnvvm.so.4 to use; NULL: search for one */
 } fatlink_compiler_settings;
 
 /** What to compile for. */
@@ -30,29 +30,30 @@ typedef struct fatlink_compile_options {
   char const* contract;               /**< installed contract: "combine_4"; NULL: none */
   char const* const* architectures;   /**< "sm_75": PTX and LTO-IR for each; NULL: sm_75 */
   size_t architecture_count;          /**< entries of `architectures` */
-  char const* const* sass;            /**< "sm_90": also a cubin for each */
+  char const* const* sass;            /**< "sm_90": in addition, a cubin for each */
   size_t sass_count;                  /**< entries of `sass` */
   char const* const* definitions;     /**< macros: "NAME" or "NAME=VALUE" */
   size_t definition_count;            /**< entries of `definitions` */
-  char const* const* include_folders; /**< folders in which include directives search */
+  char const* const* include_folders; /**< folders in which included files are searched */
   size_t include_folder_count;        /**< entries of `include_folders` */
   char const* standard;               /**< "c++03" to "c++20"; NULL: "c++17" */
   fatlink_choice ftz;                 /**< flush denormal numbers to zero; unset: off */
   fatlink_choice prec_div;            /**< division rounds correctly; unset: on */
   fatlink_choice prec_sqrt;           /**< square roots round correctly; unset: on */
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
-  int32_t line_info;                  /**< 1: lines of the source for profilers */
+  int32_t line_info;                  /**< 1: adds source lines for profilers */
   int32_t reserved;                   /**< 0 */
-  char const* folder; /**< of the source's file, for quoted include directives; NULL: none */
+  char const* folder; /**< folder of the source file, for includes in quotes; NULL: none */
 } fatlink_compile_options;
 
-/** `settings` may be NULL. NVRTC is opened at the first compile. Errors: usage. */
+/** Creates a compiler. `settings` may be NULL. NVRTC is opened at the first compile. Errors:
+    usage. */
 FATLINK_C_API fatlink_error* fatlink_compiler_create(fatlink_compiler_settings const* settings,
                                                      fatlink_compiler** compiler);
 /** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL;
-    without its `folder`, headers beside the source are not found. The fatbin is an input.
-   `warnings`, which may be NULL, gets the compiler's warnings, freed with fatlink_text_free; NULL:
-   none. Errors: usage, file, compile, unavailable. */
+    headers beside the source are found only if it has `folder`. The resulting fatbin is an
+    input. `warnings` may be NULL; it receives the compiler's warnings, to be freed with
+    fatlink_text_free, or NULL if there are none. Errors: usage, file, compile, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source,
                                              size_t count, char const* name,
                                              fatlink_compile_options const* options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Inputs of links, of every form: fatbins, PTX, LTO-IR, cubins, objects, archives; as
-   fatlink/input.hpp. Needs neither CUDA nor a GPU. */
+   Inputs of links (see fatlink/input.hpp): fatbins, PTX, LTO-IR, cubins, objects and archives.
+   Needs neither CUDA nor a GPU. */
 #ifndef FATLINK_C_INPUT_H
 #define FATLINK_C_INPUT_H
 
@@ -12,28 +12,28 @@ FATLINK_C_BEGIN
 /** An input in memory, read once and checked. Immutable. */
 typedef struct fatlink_input fatlink_input;
 
-/** By name ("gelu": the installed gelu.fatbin) or file. Errors: file. */
+/** Reads an input by name ("gelu": the installed gelu.fatbin) or file. Errors: file. */
 FATLINK_C_API fatlink_error* fatlink_input_find(char const* name_or_file, fatlink_input** input);
-/** A file. If its sidecar states a digest, the file must have it. Errors: file. */
+/** Reads a file. If its sidecar states a digest, the file must have it. Errors: file. */
 FATLINK_C_API fatlink_error* fatlink_input_read(char const* path, fatlink_input** input);
-/** Bytes, which are copied; `name` is for messages. Errors: file. */
+/** Makes an input of bytes, which are copied; `name` is for messages. Errors: file. */
 FATLINK_C_API fatlink_error* fatlink_input_from_bytes(void const* bytes, size_t count,
                                                       char const* name, fatlink_input** input);
-/** The name for messages. */
+/** The name of the input, for messages. */
 FATLINK_C_API char const* fatlink_input_name(fatlink_input const* input);
-/** "fatbin", "ptx", "ltoir", "cubin", "object" or "archive". */
+/** The form of the input: "fatbin", "ptx", "ltoir", "cubin", "object" or "archive". */
 FATLINK_C_API char const* fatlink_input_form(fatlink_input const* input);
-/** Its bytes; `count` is set to their number. */
+/** The bytes of the input; `count` is set to their number. */
 FATLINK_C_API void const* fatlink_input_bytes(fatlink_input const* input, size_t* count);
-/** SHA-256 of the bytes, 64 hexadecimal digits. */
+/** The SHA-256 of the bytes, as 64 hexadecimal digits. */
 FATLINK_C_API char const* fatlink_input_digest(fatlink_input const* input);
-/** Whether the bytes are known to be those that were built: 1 or 0. */
+/** Whether the bytes are known to be unchanged since the build: 1 or 0. */
 FATLINK_C_API int32_t fatlink_input_is_verified(fatlink_input const* input);
 /** Frees an input; NULL is ignored. */
 FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 
-/** The file that fatlink_input_find would read, which is not opened; freed with fatlink_text_free.
-    Errors: file: no such name is installed. */
+/** Finds the file that fatlink_input_find would read, without opening it. Free the path with
+    fatlink_text_free. Errors: file: no fatbin with this name is installed. */
 FATLINK_C_API fatlink_error* fatlink_find_file(char const* name_or_file, char** path);
 /** Frees a text; NULL is ignored. */
 FATLINK_C_API void fatlink_text_free(char* text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Loaded images and their kernels, as fatlink/loaded_module.hpp and fatlink/kernel.hpp. */
+   Loaded images and their kernels (see fatlink/loaded_module.hpp and fatlink/kernel.hpp). */
 #ifndef FATLINK_C_KERNEL_H
 #define FATLINK_C_KERNEL_H
 
@@ -30,7 +30,8 @@ typedef struct fatlink_launch_shape {
   int32_t overlap;       /**< 1: programmatic dependent launch; see launch_shape.hpp */
 } fatlink_launch_shape;
 
-/** Sets target, mode and emit of `options` to what the device loads for `mode`; leaves the rest.
+/** Sets target, mode and emit of `options` to the values for this device in `mode`. Other members
+    are not changed.
     Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_device_link_options(fatlink_device const* device,
                                                          fatlink_link_mode mode,
@@ -38,24 +39,25 @@ FATLINK_C_API fatlink_error* fatlink_device_link_options(fatlink_device const* d
 /** Loads an image. Errors: device, file, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_module_load(fatlink_device* device, fatlink_image const* image,
                                                  fatlink_module** module);
-/** A kernel by its symbol. Errors: file: there is none; unavailable: the reference device refuses
-   an instruction. */
+/** Gets a kernel by its symbol. Errors: file: the image has no such kernel; unavailable: the
+    reference device does not support an instruction. */
 FATLINK_C_API fatlink_error* fatlink_module_kernel(fatlink_module* module, char const* name,
                                                    fatlink_kernel** kernel);
-/** A variable by its symbol. Errors: file: there is none. */
+/** Gets the address and size of a variable by its symbol. Errors: file: the image has no such
+    variable. */
 FATLINK_C_API fatlink_error* fatlink_module_variable(fatlink_module* module, char const* name,
                                                      uint64_t* address, size_t* bytes);
-/** Frees a module; it is unloaded with its last kernel. NULL is ignored. */
+/** Frees a module; the image is unloaded when its kernels are freed as well. NULL is ignored. */
 FATLINK_C_API void fatlink_module_free(fatlink_module* module);
 
-/** How many parameters the kernel has. */
+/** The number of the kernel's parameters. */
 FATLINK_C_API size_t fatlink_kernel_parameter_count(fatlink_kernel const* kernel);
 /** The size of a parameter in bytes; 0: the index is too large. */
 FATLINK_C_API size_t fatlink_kernel_parameter_bytes(fatlink_kernel const* kernel, size_t index);
 /** The CUfunction; NULL on the reference device. */
 FATLINK_C_API void* fatlink_kernel_handle(fatlink_kernel const* kernel);
 /** Queues a launch. `arguments[i]` points to the value of the i-th parameter, which is copied
-   before the call returns; `count` must be that of the kernel. Errors: usage, device. */
+    before the call returns. `count` must be the number of parameters. Errors: usage, device. */
 FATLINK_C_API fatlink_error* fatlink_kernel_launch(fatlink_kernel const* kernel, void* stream,
                                                    fatlink_launch_shape const* shape,
                                                    void* const* arguments, size_t count);

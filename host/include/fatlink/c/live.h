@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** @file
-   Device code that is replaced while it is being launched, as fatlink/live_module.hpp and
-   fatlink/live_plan.hpp. A swap links and loads apart and then publishes; a failed one changes
-   nothing. Not for use in a child process of fork. */
+   Device code that can be replaced while it is in use (see fatlink/live_module.hpp and
+   fatlink/live_plan.hpp). A swap links and loads new code, and then publishes it; a swap that
+   fails changes nothing. Must not be used in a child process after fork. */
 #ifndef FATLINK_C_LIVE_H
 #define FATLINK_C_LIVE_H
 
@@ -13,30 +13,31 @@ FATLINK_C_BEGIN
 
 /** A module that can be replaced. */
 typedef struct fatlink_live_module fatlink_live_module;
-/** A kernel of a live module: a launch uses the version that is published when it is made. */
+/** A kernel of a live module. A launch uses the version that is published at the time of the
+    call. */
 typedef struct fatlink_live_kernel fatlink_live_kernel;
 /** A plan that can be replaced. */
 typedef struct fatlink_live_plan fatlink_live_plan;
 
-/** How swaps link. */
+/** Settings for the links of swaps. */
 typedef struct fatlink_live_settings {
   size_t size;            /**< sizeof(fatlink_live_settings) */
-  fatlink_link_mode mode; /**< of every swap */
-  int32_t tiered; /**< 1: publishes a quick link at once and the lto link when it is ready */
+  fatlink_link_mode mode; /**< mode of every swap */
+  int32_t tiered;         /**< 1: first publishes a quick link, and the lto link when it is ready */
 } fatlink_live_settings;
 
-/** What a swap did. */
+/** The result of a swap. */
 typedef struct fatlink_swap_report {
   size_t size;                 /**< sizeof(fatlink_swap_report), set by the caller */
   uint64_t version;            /**< 1, 2, ... */
-  fatlink_link_mode mode;      /**< of the link */
-  fatlink_cache_outcome cache; /**< whether the cache had it */
-  double link_ms;              /**< check and link */
+  fatlink_link_mode mode;      /**< mode of the link */
+  fatlink_cache_outcome cache; /**< whether the cache held it */
+  double link_ms;              /**< duration of check and link */
   double load_ms;              /**< loading the image, finding the kernels */
   double total_ms;             /**< of the whole swap */
 } fatlink_swap_report;
 
-/** Has no version yet; `settings` may be NULL. Errors: usage. */
+/** Creates a live module without a version. `settings` may be NULL. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_live_module_create(fatlink_device* device,
                                                         fatlink_linker* linker,
                                                         fatlink_live_settings const* settings,
@@ -46,17 +47,19 @@ FATLINK_C_API fatlink_error* fatlink_live_module_create(fatlink_device* device,
 FATLINK_C_API fatlink_error* fatlink_live_module_swap(fatlink_live_module* module,
                                                       fatlink_input const* const* inputs,
                                                       size_t count, fatlink_swap_report* report);
-/** A kernel by its symbol; a later swap must have it, with parameters of the same sizes.
+/** Gets a kernel by its symbol. Every later version must contain it, with parameters of the same
+    sizes.
     Errors: usage: no version is published; file: there is no such kernel. */
 FATLINK_C_API fatlink_error* fatlink_live_module_kernel(fatlink_live_module* module,
                                                         char const* name,
                                                         fatlink_live_kernel** kernel);
 /** The number of the published version; 0: none. */
 FATLINK_C_API uint64_t fatlink_live_module_version(fatlink_live_module const* module);
-/** Frees it; the last of it and its kernels waits for their work. NULL is ignored. */
+/** Frees a live module. When the module and all its kernels are freed, the last call waits for
+    their work. NULL is ignored. */
 FATLINK_C_API void fatlink_live_module_free(fatlink_live_module* module);
 
-/** How many parameters the kernel has, in every version. */
+/** The number of the kernel's parameters, in every version. */
 FATLINK_C_API size_t fatlink_live_kernel_parameter_count(fatlink_live_kernel const* kernel);
 /** The size of a parameter in bytes, in every version; 0: the index is too large. */
 FATLINK_C_API size_t fatlink_live_kernel_parameter_bytes(fatlink_live_kernel const* kernel,
@@ -66,10 +69,10 @@ FATLINK_C_API fatlink_error* fatlink_live_kernel_launch(fatlink_live_kernel cons
                                                         void* stream,
                                                         fatlink_launch_shape const* shape,
                                                         void* const* arguments, size_t count);
-/** Frees it; NULL is ignored. */
+/** Frees a kernel; NULL is ignored. */
 FATLINK_C_API void fatlink_live_kernel_free(fatlink_live_kernel* kernel);
 
-/** Has no version yet; `settings` may be NULL. Errors: usage. */
+/** Creates a live plan without a version. `settings` may be NULL. Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_create(fatlink_device* device,
                                                       fatlink_linker* linker,
                                                       fatlink_live_settings const* settings,
@@ -80,30 +83,30 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_create(fatlink_device* device,
 FATLINK_C_API fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan,
                                                     fatlink_input const* const* inputs,
                                                     size_t count, fatlink_swap_report* report);
-/** How many arguments calls can pass: those of the plan without scratch arrays. Every version has
-    the same ones, in the same order here. 0: no version is published. */
+/** The number of arguments that calls can pass: those of the plan except scratch arrays. Every
+    version has the same arguments, in the same order. 0: no version is published. */
 FATLINK_C_API size_t fatlink_live_plan_argument_count(fatlink_live_plan const* plan);
-/** As fatlink_plan_get_argument, of the arguments that fatlink_live_plan_argument_count counts. The
-    alignment is that of the published version; the texts live as long as the live plan.
+/** As fatlink_plan_get_argument, for the arguments that fatlink_live_plan_argument_count counts.
+    The alignment is that of the published version; texts are valid as long as the live plan.
     Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_get_argument(fatlink_live_plan const* plan,
                                                             size_t index,
                                                             fatlink_plan_argument* argument);
-/** As fatlink_plan_extents, of the published version. Errors: usage, file. */
+/** As fatlink_plan_extents, for the published version. Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_extents(fatlink_live_plan const* plan,
                                                        fatlink_argument const* sizes, size_t count,
                                                        char const* array, uint64_t* extents,
                                                        size_t capacity, size_t* dimensions);
-/** As fatlink_plan_scratch_bytes, of the published version. */
+/** As fatlink_plan_scratch_bytes, for the published version. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan const* plan,
                                                              fatlink_argument const* sizes,
                                                              size_t count, size_t* bytes);
-/** As fatlink_plan_run, of the published version. */
+/** As fatlink_plan_run, for the published version. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_run(fatlink_live_plan const* plan, void* stream,
                                                    fatlink_argument const* arguments, size_t count,
                                                    uint64_t scratch, size_t scratch_bytes);
-/** As fatlink_plan_bind: a call that runs the version that is published then. The arrays and the
-    scratch memory must live as long as the call, to which each swap binds its version.
+/** As fatlink_plan_bind; the call runs the version that is then published. The arrays and the
+    scratch memory must live as long as the call, because each swap binds the new version to them.
     Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* plan,
                                                     fatlink_argument const* arguments, size_t count,
@@ -111,7 +114,7 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* pla
                                                     fatlink_call** call);
 /** The number of the published version; 0: none. */
 FATLINK_C_API uint64_t fatlink_live_plan_version(fatlink_live_plan const* plan);
-/** Frees it, and waits for its work; NULL is ignored. */
+/** Waits for the work of a live plan, and frees it; NULL is ignored. */
 FATLINK_C_API void fatlink_live_plan_free(fatlink_live_plan* plan);
 
 FATLINK_C_END
