@@ -41,7 +41,8 @@ class Packages(unittest.TestCase):
             run(CMAKE, "--install", BUILD, "--prefix", cls.prefix, "--component", component)
         kinds = ["TGZ"] + ["DEB"] * bool(shutil.which("dpkg-deb")) + ["RPM"] * bool(shutil.which("rpmbuild"))
         cls.made = {place: cls.transforms(cls.folder / place, kinds) for place in ("one", "another/longer")}
-        cls.halve = cls.package(SOURCE / "tests/consumer/transform", cls.folder / "halve", kinds)
+        shutil.copytree(SOURCE / "tests/consumer/transform", cls.folder / "halve")
+        cls.halve = cls.package(cls.folder / "halve", cls.folder / "halve", kinds)
 
     @classmethod
     def transforms(cls, place, kinds):
