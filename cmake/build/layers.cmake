@@ -20,7 +20,8 @@ Adds the object library fatlink_<folder> of the sources in host/src/<folder>.
 
 In <build>/layers, refused/<folder> has a file with an ``#error`` for each file of the folder. Layers that may not include the
 folder search it before host/src. So all paths in messages, debug information and lists of dependencies are those of the
-source tree. graph.mmd has all layers as the graph of docs/architecture.md, <folder>.flags the include folders of a layer.
+source tree. graph.mmd has all layers as a graph, which scripts/plot-layers plots for docs/architecture.md. <folder>.flags
+has the include folders of a layer.
 #]=======================================================================]
 include_guard(GLOBAL)
 

@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import unittest
+import xml.etree.ElementTree as xml
 from concurrent.futures import ThreadPoolExecutor
 
 from build_side import BUILD, SOURCE, BuildSide, plain
@@ -99,8 +100,11 @@ class Layers(BuildSide):
         self.assertEqual([], list(SOURCES.glob("*.[ch]pp")), "files beside the folders can include all folders")
 
     def test_are_the_graph_of_the_architecture(self):
-        self.assertIn(f"```mermaid\n{GRAPH}```\n", (SOURCE / "docs/architecture.md").read_text(),
-                      f"copy {LAYERS}/graph.mmd into docs/architecture.md")
+        titles = xml.parse(SOURCE / "docs/layers.svg").iter("{http://www.w3.org/2000/svg}title")
+        plotted = {tuple(title.text.split("->")) for title in titles if "->" in title.text}
+        self.assertEqual(plotted, {(folder, used) for folder, uses in USES.items() for used in uses},
+                         f"run scripts/plot-layers {LAYERS}/graph.mmd docs/layers.svg")
+        self.assertIn("](layers.svg)", (SOURCE / "docs/architecture.md").read_text())
 
     def test_use_what_was_added_before_and_only_what_they_include(self):
         folders = list(USES)

@@ -5,14 +5,12 @@ import pathlib
 import re
 import unittest
 
+from link_option_fields import link_option_fields
+
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
 LIBRARY = [file for folder in ("src", "linkd") for file in sorted((SOURCE / "host" / folder).rglob("*.[ch]pp"))
            if file.name != "wording.cpp"]
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
-# Formatted: "<link_options::{}>".
-LINK_FIELDS = "max_registers threads kernels variables ptxas nvvm " \
-              "optimization fast_compile debug line_info stack_protector fma target latest_nvvm ftz prec_div prec_sqrt " \
-              "allow_calls whole_archive drop_unused_variables driver_cache require_inlined"
 NAME = r"\b(?:link_options|link_mode|image_kind|isolation|compile_options|(?:linker|compiler|cache|live)_settings|cpu_options)::\w+"
 VERBS = "bench|cache|check|doctor|inspect|link|list|run"
 
@@ -35,7 +33,8 @@ class Hints(unittest.TestCase):
         known = set(re.findall(r'worded_name\{\s*"((?:[^"\\]|\\.)*)"', table))
         self.assertGreater(len(known), 50)
         texts = [text for file in LIBRARY for text in literals(file)]
-        fields = {f"link_options::{field}" for field in re.findall(r"(\w+)", LINK_FIELDS)}
+        # Names that are inserted: "<link_options::{}>".
+        fields = {f"link_options::{field}" for field in ("target", *link_option_fields())}
         named = {name for text in texts for name in re.findall(r"<([^<>{}]+)>", text) if "::" in name or name in known}
         self.assertEqual(named - known - {"fatlink::target"}, set())
         self.assertEqual(known - named - fields, set())

@@ -174,19 +174,19 @@ class checker {
   /// `input` needs a function whose type no readable input states.
   [[nodiscard]] finding unstated(fatbin const& input, std::string const& name) const
   {
-    auto const is_only = opaque_.size() == 1;
-    return {.id = is_only ? finding_id::missing_hook : finding_id::unchecked_types,
+    if (opaque_.size() == 1)
+      return missing_hook(input.name(), name, name,
+                          detail::format("pass a transform that defines {}", name));
+    return {.id = finding_id::unchecked_types,
             .severity = severity::error,
             .files = {input.name()},
             .symbol = name,
-            .message =
-                detail::format("{} calls {}, {}", input.name(), name,
-                               is_only ? "which is defined by no input"
-                                       : "which no input with readable types declares or defines"),
-            .hint = is_only ? detail::format("pass a transform that defines {}", name)
-                            : detail::format("compile the input that defines {} with "
-                                             "code=[compute_NN,lto_NN], NN its architecture",
-                                             name)};
+            .message = detail::format(
+                "{} calls {}, which no input with readable types declares or defines", input.name(),
+                name),
+            .hint = detail::format("compile the input that defines {} with "
+                                   "code=[compute_NN,lto_NN], NN its architecture",
+                                   name)};
   }
 
   [[nodiscard]] static finding missing(stated_function const& stated)

@@ -78,6 +78,10 @@ bool is_system_function(std::string_view name);
 /// missing-hook.
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings);
+/// missing-hook: the module `file` calls the function `name`, which no input defines. `shown` is
+/// the function as the message names it: with its type, if that is known.
+finding missing_hook(std::string const& file, std::string const& name, std::string const& shown,
+                     std::string hint);
 /// duplicate-symbol.
 void check_duplicates(preflight_inputs const& inputs, symbol_index const& symbols,
                       std::vector<finding>& findings);

@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "input/input_forms.hpp"
@@ -266,16 +267,22 @@ finding make_missing_hook(preflight_inputs const& inputs, symbol_index const& sy
                           name_search& definitions, preflight_input const& library,
                           ptx_function const& hook)
 {
-  return {.id = finding_id::missing_hook,
-          .severity = severity::error,
-          .files = {library.file->name()},
-          .symbol = hook.name,
-          .message = detail::format("{} calls {}, which is defined by no input",
-                                    library.file->name(), to_string(hook)),
-          .hint = advise_on_hook(inputs, symbols, definitions, hook)};
+  return missing_hook(library.file->name(), hook.name, to_string(hook),
+                      advise_on_hook(inputs, symbols, definitions, hook));
 }
 
 }  // namespace
+
+finding missing_hook(std::string const& file, std::string const& name, std::string const& shown,
+                     std::string hint)
+{
+  return {.id = finding_id::missing_hook,
+          .severity = severity::error,
+          .files = {file},
+          .symbol = name,
+          .message = detail::format("{} calls {}, which is defined by no input", file, shown),
+          .hint = std::move(hint)};
+}
 
 void check_hooks(preflight_inputs const& inputs, symbol_index const& symbols,
                  std::vector<finding>& findings)
