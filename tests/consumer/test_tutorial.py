@@ -41,14 +41,15 @@ class Pages(unittest.TestCase):
             tools.mkdir()
             (tools / "python3").symlink_to(sys.executable)
             # What an installed fatlink.pc says of its own prefix, for the build tree.
-            (tools / "pkg-config").write_text(f"#!/bin/sh\necho -I{SOURCE}/host/include -I{BUILD}/include -L{BUILD}/lib -lfatlink "
-                                              f"-Wl,-rpath,{BUILD}/lib\n")
+            (tools / "pkg-config").write_text(f"#!/bin/sh\ncase $1 in --variable=libdir) echo {BUILD}/lib ;;\n"
+                                              f"*) echo -I{SOURCE}/host/include -L{BUILD}/lib -lfatlink ;; esac\n")
             (tools / "pkg-config").chmod(0o755)
             env = environment(folder)
             env["PATH"] = f"{tools}:{env['PATH']}"
             work = folder / "work"
             work.mkdir()
-            done = run_session((SOURCE / page).read_text(), work, env, lambda command: re.search(r"\./scripts/|venv|pip install", command))
+            done = run_session((SOURCE / page).read_text(), work, lambda script: subprocess.run(
+                ["bash", "-c", script], cwd=work, env=env, capture_output=True, text=True, timeout=900), lambda command: re.search(r"\./scripts/|venv|pip install", command))
             for step in done:
                 self.assertEqual(step.missing, [], f"{page}: {step.command} printed\n{step.printed}")
             return done

@@ -10,19 +10,9 @@ import tempfile
 import time
 import unittest
 
-from debian_root import make_root
+from debian_root import make_root, reach_package_index
 
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
-
-
-def reach_package_index(root):
-    """Lets pip in the root use the index and the certificates of this machine's configuration."""
-    root.env.update({name: text for name, text in os.environ.items() if name.startswith("PIP_")})
-    for file in ("/etc/pip.conf", os.environ.get("PIP_CERT")):
-        if file and os.path.exists(file):
-            copy = root.folder / file.lstrip("/")
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, copy)
 
 
 CHECKOUTS = ("/root/fatlink", "/srv/fatlink")

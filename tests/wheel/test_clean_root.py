@@ -7,7 +7,8 @@ import subprocess
 import unittest
 
 import dockerfile
-from debian_root import make_root
+from debian_root import make_root, make_ubuntu_root, reach_package_index
+from document_session import run_session
 from wheel_case import SOURCE, WHEELS, WheelCase
 
 RUN = ("run", "--device", "cpu", "--json")
@@ -35,6 +36,63 @@ class CleanRoot(WheelCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         report = json.loads(done.stdout)
         self.assertEqual([(mode["mode"], mode["verified"]) for mode in report["modes"]], [("ptx", True), ("lto", True)])
+
+
+# As scripts/bootstrap installs them: what a project that compiles with nvcc needs, from the vendor's wheels.
+NVCC_WHEELS = ("nvidia-cuda-nvcc==13.0.88", "nvidia-cuda-crt==13.0.88", "nvidia-nvvm==13.0.88", "nvidia-cuda-runtime==13.0.96",
+               "nvidia-cuda-cccl==13.0.85", "nvidia-cuda-nvrtc==13.0.88")
+TOOLKIT = "/root/env/lib/python3.*/site-packages/nvidia/cu13"
+
+
+class Tutorial:
+    """The three pages, done as written by a newcomer with the wheel; pip and apt reach their indices."""
+
+    @classmethod
+    def prepare(cls, root):
+        cls.root = root
+        reach_package_index(root)
+        root.install("python3", "python3-venv", "ca-certificates", "g++", "cmake", "ninja-build")
+        shutil.copytree(WHEELS, root.folder / "wheels")
+        root.done("python3", "-m", "venv", "/root/env")
+        wheel, = (path.name for path in WHEELS.glob("fatlink-*.whl"))
+        root.done("/root/env/bin/pip", "install", "-q", f"/wheels/{wheel}", "numpy", *NVCC_WHEELS)
+        root.done("sh", "-c", f"cd {TOOLKIT} && ln -s lib lib64 && ln -s libcudart.so.13 lib/libcudart.so")
+
+    def do(self, page):
+        name = f"/root/{page}"
+        folder = pathlib.Path(f"{self.root.folder}{name}")
+        folder.mkdir()
+        # What the pages say before their first step: an active environment, and CMake's folder of the wheel.
+        start = (f"cd {name}; . /root/env/bin/activate; export PATH=$PATH:$(echo {TOOLKIT}/bin) CUDAToolkit_ROOT=$(echo {TOOLKIT}); "
+                 "export fatlink_DIR=$(python3 -m fatlink --cmake-dir)\n")
+        steps = run_session((SOURCE / f"docs/{page}.md").read_text(), folder,
+                            lambda script: self.root.run("bash", "-c", start + script),
+                            lambda command: "venv" in command or "pip install" in command)
+        for step in steps:
+            self.assertEqual(step.missing, [], f"{step.command} printed\n{step.printed}")
+
+    def test_an_algorithm_in_python(self):
+        self.do("tutorial_python")
+
+    def test_a_transform(self):
+        self.do("tutorial_transform")
+
+    def test_a_library(self):
+        self.do("tutorial_library")
+
+
+class TutorialOnDebian(Tutorial, CleanRoot):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.prepare(cls.base.copy(cls.folder / "tutorial"))
+
+
+class TutorialOnUbuntu(Tutorial, WheelCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.prepare(make_ubuntu_root(cls.folder / "ubuntu"))
 
 
 class Wheel(CleanRoot):
