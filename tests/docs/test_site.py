@@ -75,7 +75,7 @@ class Site(unittest.TestCase):
         self.assertEqual({name for name in self.pages if name.startswith("api/")} - headers, set())
 
     def test_has_every_document(self):
-        self.assertEqual({f"{path.stem}.html" for path in (SOURCE / "docs").glob("*.md")} - {"README.html"} - set(self.pages), set())
+        self.assertEqual({f"{path.stem}.html" for path in (SOURCE / "docs").glob("*.md")} - set(self.pages), set())
 
     def test_has_every_header_with_its_symbols_and_no_private_ones(self):
         for path in (SOURCE / HEADERS).rglob("*.h*"):

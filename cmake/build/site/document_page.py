@@ -16,8 +16,6 @@ def header_page(name):
 def target_of(target):
     """Where a link of a document leads in the site; None: nowhere."""
     path, _, _ = target.partition("#")
-    if path == "README.md":
-        return "index.md"
     if re.match(r"[a-z]+:", target) or path == "" or re.fullmatch(r"\w+\.md", path):
         return target
     if path.startswith("schemas/") or path.endswith((".json", ".svg", ".png")) and "/" not in path:

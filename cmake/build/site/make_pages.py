@@ -80,7 +80,7 @@ def prepare_xml(folder):
 
 
 def index_page(text):
-    """The first page: docs/README.md, whose lists of links are also the navigation, a section each."""
+    """The first page: docs/index.md, whose lists of links are also the navigation, a section each."""
     parts = re.split(r"^## (.*)$", text, flags=re.MULTILINE)
     page = document_page(text)
     for title, section in zip(parts[1::2], parts[2::2]):
@@ -95,7 +95,7 @@ def main(source, manual, generated, output):
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(source / "docs", pages, ignore=shutil.ignore_patterns("*.md"))
     documents = {path.name: path for folder in (source / "docs", generated) for path in sorted(folder.glob("*.md"))}
-    index = index_page(documents.pop("README.md").read_text())
+    index = index_page(documents.pop("index.md").read_text())
     texts = {"index.md": index} | {name: document_page(path.read_text()) for name, path in documents.items()}
     texts["cmake_functions.md"] = cmake_page((source / "cmake").glob("FatlinkAdd*.cmake"))
     texts["manual.md"] = manual_page(manual.read_text())
