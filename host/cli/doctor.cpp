@@ -529,12 +529,13 @@ void add_doctor(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand(
       "doctor", "Show what works on this machine, what was found, and what to do.");
   auto* verbose = verb->add_flag("--verbose", arguments->verbose,
-                                 "show also the places that were searched and are not used");
+                                 "also show the searched places that are not used");
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(verbose);
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
-      "sandbox.\nA GPU is not required, nor are NVRTC and libNVVM, which only fatlink compile "
-      "needs.");
+      "sandbox.\n"
+      "Missing GPUs, NVRTC or libNVVM do not change the status; only sources need NVRTC and "
+      "libNVVM.");
   verb->callback([arguments, &exit_status] {
     auto const nvjitlink = examine_nvjitlink();
     nlohmann::json report{{"version", FATLINK_VERSION},

@@ -225,7 +225,7 @@ void add_compile(CLI::App& app, int& exit_status)
       ->required();
   add_fatbin_output(*verb, arguments->output);
   add_compile_flags(*verb, arguments->compile);
-  verb->add_flag("--timing", arguments->timing, "show where the time went");
+  verb->add_flag("--timing", arguments->timing, "show the time of each step");
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink compile half.cu --contract apply_transform -o half.fatbin");
   verb->callback([arguments, &exit_status] { exit_status = compile(*arguments); });

@@ -78,9 +78,9 @@ void add_digest(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink digest half.fatbin\n"
-      "The ident of every entry then states digests of all entries; a fatbin whose content does\n"
-      "not match them is refused with exit status 3. The CMake function fatlink_add_fatbin adds\n"
-      "digests after each build.");
+      "The ident of every entry then holds digests of all entries. Every command refuses a fatbin\n"
+      "that does not match its digests, with exit status 3. The CMake function fatlink_add_fatbin\n"
+      "adds digests after each build.");
   verb->callback([arguments, &exit_status] { exit_status = digest(*arguments); });
 }
 

@@ -566,7 +566,7 @@ void add_pack(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<pack_arguments>();
   auto* verb = app.add_subcommand(
       "pack", "Write one fatbin from files of one source for several architectures.");
-  verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
+  verb->add_option("INPUT", arguments->files, "installed names or files of any form")->required();
   add_fatbin_output(*verb, arguments->output);
   verb->add_option("--package", arguments->package,
                    "package that ships the fatbin: 'NAME VERSION' or NAME")
@@ -575,9 +575,8 @@ void add_pack(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink pack -o half.fatbin half_75.fatbin half_90a.fatbin\n"
-      "Entries stay as they are stored; two entries of one kind and architecture, and files that\n"
-      "define different functions, are refused. The ident states what all files state, and "
-      "digests.");
+      "Entries are copied unchanged. Two entries of one kind and architecture are refused, as are\n"
+      "files that define different functions. The ident has what all files state, and digests.");
   verb->callback([arguments, &exit_status] { exit_status = pack(*arguments); });
 }
 
