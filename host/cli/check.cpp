@@ -129,7 +129,7 @@ std::string describe_result(check_result const& result)
   auto const unseen =
       result.unseen.empty()
           ? std::string{}
-          : fmt::format(", as far as can be seen: only the link reads the symbols of {}",
+          : fmt::format(", as far as can be checked: only the link reads the symbols of {}",
                         detail::list_names(result.unseen));
   std::string defaults;
   for (auto const& hook : result.defaults) defaults += fmt::format(", {} default", hook);
@@ -431,7 +431,7 @@ class link_checks {
     return linker_.check(modules, options);
   } catch (unavailable_error const& missing) {
     is_available_ = false;
-    print_warnings({fmt::format("inline functions of one name were not compared: {}",
+    print_warnings({fmt::format("inline functions with the same name were not compared: {}",
                                 missing.details().message)});
     return {};
   }

@@ -31,9 +31,9 @@ void refuse_stated_digest(fatbin const& input)
       {.message = fmt::format("{}: {} states the sha256 of the unchanged file", input.name(), json),
        .input = input.name(),
        .code = error_code::digest_in_sidecar,
-       .hint = fmt::format(
-           "no digests are required, because {} verifies the file; or remove \"sha256\" from {}",
-           json, json)});
+       .hint = fmt::format("the file needs no digests, because {} verifies it; to add them, remove "
+                           "\"sha256\" from {}",
+                           json, json)});
 }
 
 void replace_file(std::filesystem::path const& path, bytes_view bytes)

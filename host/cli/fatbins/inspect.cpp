@@ -506,8 +506,7 @@ int inspect_contract(inspect_arguments const& arguments)
     fail_usage("an input or --contract is required", {}, "see fatlink inspect --help");
   others.refuse_source_options();
   if (arguments.ptx || has_expectations(arguments.expected) || !arguments.targets.empty())
-    fail_usage("--ptx, --expect and --target are for inputs, and none is given", {},
-               "pass a file or a name");
+    fail_usage("--ptx, --expect and --target require an input", {}, "pass a file or a name");
   auto const contract = describe_contract(name);
   if (arguments.json)
     print_json("fatlink.inspect/1", {{"files", nlohmann::json::array()}, {"contract", contract}});

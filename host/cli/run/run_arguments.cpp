@@ -64,7 +64,7 @@ std::map<std::string, std::string> match_files(launch_plan const& plan, char con
       fail_usage(fmt::format("{} {}: names no file", option, text), text,
                  fmt::format("write {} {}=FILE", option, name));
     if (!files.emplace(name, file).second)
-      fail_usage(fmt::format("{} {}: is stated twice", option, name), name, "state it once");
+      fail_usage(fmt::format("{} {}: is given twice", option, name), name, "pass it once");
   }
   return files;
 }
@@ -148,8 +148,8 @@ std::vector<named_text> parse_named(char const* option, std::vector<std::string>
     parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
     for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
       if (parsed[i].name == parsed.back().name)
-        fail_usage(fmt::format("{} {}: is stated twice", option, parsed[i].name), parsed[i].name,
-                   "state it once");
+        fail_usage(fmt::format("{} {}: is given twice", option, parsed[i].name), parsed[i].name,
+                   "pass it once");
   }
   return parsed;
 }
@@ -173,8 +173,8 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
   auto& member = arguments.values[name];
   auto const is_field = dot != std::string::npos;
   if (!member.is_null() && (!is_field || !member.is_object()))
-    fail_usage(fmt::format("--set {}: {} is stated before, as a whole", stated.name, name), name,
-               "state a value once: all of it, or fields of it");
+    fail_usage(fmt::format("--set {}: {} is already set as a whole", stated.name, name), name,
+               "set either the whole value or its fields");
   if (is_field) {
     check_field(*argument, stated.name.substr(dot + 1), stated.name);
     member[stated.name.substr(dot + 1)] = std::move(value);

@@ -183,10 +183,11 @@ class checker {
                 detail::format("{} calls {}, {}", input.name(), name,
                                is_only ? "which is defined by no input"
                                        : "which no input with readable types declares or defines"),
-            .hint = is_only ? detail::format("pass a transform that defines {}", name)
-                            : detail::format("compile the input that defines {} with "
-                                             "code=[compute_NN,lto_NN], NN its architecture",
-                                             name)};
+            .hint = is_only
+                        ? detail::format("pass a transform that defines {}", name)
+                        : detail::format("compile the input that defines {} with "
+                                         "code=[compute_NN,lto_NN], where NN is its architecture",
+                                         name)};
   }
 
   [[nodiscard]] static finding missing(stated_function const& stated)
@@ -197,8 +198,8 @@ class checker {
             .symbol = stated.function.name,
             .message = detail::format("{} declares {}, and no input shows a definition of it",
                                       stated.file, to_string(stated.function)),
-            .hint = detail::format("pass a transform that defines {}; one that holds kernels, too, "
-                                   "shows it only with PTX: code=[compute_NN,lto_NN]",
+            .hint = detail::format("pass a transform that defines {}; an input with kernels shows "
+                                   "its definitions only with PTX: code=[compute_NN,lto_NN]",
                                    stated.function.name)};
   }
 
