@@ -141,27 +141,22 @@ void add_cache_warm(CLI::App& verb, int& exit_status)
   auto arguments = std::make_shared<warm_arguments>();
   auto* sub =
       verb.add_subcommand("warm", "Link in advance and store the images. A GPU is not required.");
-  sub->add_option("INPUT", arguments->inputs,
-                  "the library, then the transforms: names, or files of any form")
-      ->required();
-  add_targets(*sub, arguments->targets,
-              "GPU architectures, separated by commas; native: of this machine; all: every one")
-      ->required();
+  sub->add_option("INPUT", arguments->inputs, k_inputs_help)->required();
+  add_targets(*sub, arguments->targets, "GPU architectures, separated by commas")->required();
   add_mode(*sub, arguments->mode);
   add_kernels(*sub, arguments->link.options.kernels,
-              "keep only this kernel (default: those of the library's launch plan, as run links "
-              "it); an input must have it; without a plan the default is all");
-  add_choices(
-      *sub, "--emit", arguments->emit, {"cubin", "ptx"},
-      "kind of image: cubin, ptx or cubin,ptx; the reference device requires ptx, which is of lto "
-      "mode only: with ptx alone, lto is the default mode");
+              "keep only this kernel (default: kernels of the launch plan, else all); an input "
+              "must define it");
+  add_choices(*sub, "--emit", arguments->emit, {"cubin", "ptx"},
+              "image kinds: cubin, ptx or cubin,ptx; the reference device requires ptx, which only "
+              "lto mode emits; with only ptx, the default mode is lto");
   sub->add_option("--layer", arguments->layer,
-                  "fill this folder, to be shipped as a read-only layer, with the links and the "
-                  "compiles of sources")
+                  "folder to fill, for shipping as a read-only layer; linked images and compiled "
+                  "sources are stored in it")
       ->type_name("FOLDER");
   sub->add_flag("--one-copy", arguments->one_copy,
-                "with --layer: half the size; where $FATLINK_NVJITLINK names an nvJitLink, it is "
-                "not used");
+                "with --layer: halve the size of the layer; machines that set $FATLINK_NVJITLINK "
+                "do not use it");
   add_link_flags(*sub, arguments->link);
   sub->add_flag("--json", arguments->json, k_json_help);
   sub->footer(
@@ -310,7 +305,8 @@ void add_cache(CLI::App& app, int& exit_status)
       "layers:\n"
       "$FATLINK_SYSTEM_CACHE (separated by colons; empty: none), or the folder cache in each "
       "folder\n"
-      "of fatlink list. Limit: $FATLINK_CACHE_LIMIT, for example 512Mi (default 1Gi).");
+      "that fatlink list searches. Size limit: $FATLINK_CACHE_LIMIT, for example 512Mi (default "
+      "1Gi).");
 }
 
 }  // namespace fatlink::cli

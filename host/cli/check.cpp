@@ -129,7 +129,7 @@ std::string describe_result(check_result const& result)
   auto const unseen =
       result.unseen.empty()
           ? std::string{}
-          : fmt::format(", as far as can be seen: only the link reads the symbols of {}",
+          : fmt::format(", as far as can be checked: only the link reads the symbols of {}",
                         detail::list_names(result.unseen));
   std::string defaults;
   for (auto const& hook : result.defaults) defaults += fmt::format(", {} default", hook);
@@ -431,7 +431,7 @@ class link_checks {
     return linker_.check(modules, options);
   } catch (unavailable_error const& missing) {
     is_available_ = false;
-    print_warnings({fmt::format("inline functions of one name were not compared: {}",
+    print_warnings({fmt::format("inline functions with the same name were not compared: {}",
                                 missing.details().message)});
     return {};
   }
@@ -474,19 +474,17 @@ void add_check(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<check_arguments>();
   auto* verb = app.add_subcommand(
       "check", "Check whether inputs link, and explain why not. CUDA is not required.");
-  verb->add_option(
-          "INPUT", arguments->inputs,
-          "the library, then the transforms: names, or files of any form; without a "
-          "library, the transforms are checked with every installed library that they are for")
+  verb->add_option("INPUT", arguments->inputs,
+                   std::string(k_inputs_help) +
+                       "; without a library, the transforms are checked with every installed "
+                       "library that uses them")
       ->required();
-  add_targets(*verb, arguments->targets,
-              "GPU architectures, separated by commas; native: of this machine; all: every one")
+  add_targets(*verb, arguments->targets, "GPU architectures, separated by commas")
       ->capture_default_str();
   add_mode(*verb, arguments->mode);
-  add_kernels(*verb, arguments->kernels, "report an error if no input has this kernel");
+  add_kernels(*verb, arguments->kernels, "report an error if no input defines this kernel");
   verb->add_option("--nvjitlink", arguments->linker,
-                   "compare toolkit versions with this one, for example 13.0 (default: the "
-                   "installed version)")
+                   "nvJitLink version to check against, such as 13.0 (default: installed)")
       ->type_name("VERSION");
   add_input_flags(*verb, arguments->allow_calls, arguments->whole_archive);
   add_float_flags(*verb, arguments->floats);
@@ -494,10 +492,11 @@ void add_check(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink check --target all apply_transform.fatbin gelu.fatbin\n"
-      "Transforms without a library are checked with every installed library of their contract "
+      "Without a library, transforms are checked with every installed library of their contract "
       "or,\n"
-      "if they state none, with every one that calls a function that they define. They must link\n"
-      "with all of them. Exit status 4: they do not link for a target, or that cannot be checked.");
+      "if they state no contract, with every installed library that calls a function they define;\n"
+      "they must link with all of them. Exit status 4: they do not link, or the check is not "
+      "possible.");
   verb->callback([arguments, &exit_status] { exit_status = check(*arguments); });
 }
 

@@ -91,8 +91,9 @@ void add_fatbin_output(CLI::App& verb, std::string& output)
 
 void add_resources(CLI::App& verb, bool& resources)
 {
-  verb.add_flag("--resources", resources,
-                "show what each kernel needs; registers, stack, local, shared and constant memory");
+  verb.add_flag(
+      "--resources", resources,
+      "show the resources of each kernel; registers, stack, local, shared and constant memory");
 }
 
 void refuse_resources(std::string const& cause, std::string const& remedy)

@@ -206,7 +206,7 @@ std::vector<std::string> header_folders()
 void print_first_line(char const* title, char const* language, nlohmann::json const& compiler)
 {
   if (!is(compiler, "found"))
-    fmt::print("{}: not found; only to compile {}: {}\n", title, language,
+    fmt::print("{}: not found; needed only to compile {}: {}\n", title, language,
                compiler.value("hint", ""));
   else
     fmt::print("{} {}: {} ({})\n", title, compiler.value("version", "does not work"),
@@ -218,9 +218,10 @@ void print_headers(nlohmann::json const& nvrtc)
   auto const folders = nvrtc["headers"].get<std::vector<std::string>>();
   if (!is(nvrtc, "found")) return;
   fmt::print("  headers: {}\n",
-             folders.empty() ? "none yet; NVRTC 13.3 and newer unpacks its own when a source "
-                               "includes one, for others install nvidia-cuda-runtime or a toolkit"
-                             : fmt::format("{}", fmt::join(folders, ", ")));
+             folders.empty()
+                 ? "none yet; NVRTC 13.3 and newer unpacks its own headers when a source includes "
+                   "one; for older versions install nvidia-cuda-runtime or a toolkit"
+                 : fmt::format("{}", fmt::join(folders, ", ")));
 }
 
 /// `absent`: what to print if it is not there.
@@ -292,7 +293,7 @@ std::string describe_used(char const* title, std::string const& version)
   auto const used = detail::parse_toolkit_version(version);
   auto const newest = detail::newest_known_toolkit();
   if (!used || *used <= newest) return text;
-  return fmt::format("{}, which is newer than what fatlink {} was tested with (up to {})", text,
+  return fmt::format("{}, newer than the versions that fatlink {} was tested with (up to {})", text,
                      FATLINK_VERSION, to_string(newest));
 }
 
@@ -314,7 +315,7 @@ verdict check_link(nlohmann::json const& findings)
     return verdict_of(false, text_of(linker, "message"), text_of(linker, "hint"));
   if (!is(helper, "found"))
     return verdict_of(false, "links run in the helper, which is missing",
-                      "see helper, or pass --in-process");
+                      "see 'helper' below, or pass --in-process");
   if (!is_helper_usable(helper))
     return verdict_of(false, "links run in the helper, which does not start or is not confined",
                       text_of(helper, "hint"));
@@ -342,14 +343,14 @@ verdict check_gpu(nlohmann::json const& findings, verdict const& link)
   if (gpus.empty())
     return no("the driver shows no GPU",
               "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES");
-  if (!link.ok) return no("linking does not work", "see link");
+  if (!link.ok) return no("linking does not work", "see 'link' above");
   return {"run_on_gpu", "run on a GPU", true, text_of(gpus.front(), "name")};
 }
 
 verdict check_reference_device(verdict const& link)
 {
   return {"run_on_reference_device", "run on the reference device", true,
-          link.ok ? "" : "in ptx mode only", link.ok ? "" : "for lto mode see link"};
+          link.ok ? "" : "in ptx mode only", link.ok ? "" : "for lto mode see 'link' above"};
 }
 
 verdict check_cache(nlohmann::json const& findings)
@@ -368,7 +369,7 @@ verdict check_compiler(nlohmann::json const& findings, char const* key, char con
     result.detail = describe_used(title, text_of(compiler, "version"));
   } else if (is_compiler_usable(compiler)) {
     result.detail = "compiles run in the helper, which is not confined";
-    result.remedy = "see helper";
+    result.remedy = "see 'helper' above";
   } else {
     result.detail = text_of(compiler, "message");
     result.remedy = text_of(compiler, "hint");
@@ -458,8 +459,7 @@ nlohmann::json examine_cache()
   if (statistics.usable) return json;
   json["reason"] = statistics.reason;
   json["hint"] =
-      "links work without it; set FATLINK_CACHE_DIR to your own folder, which nobody else can "
-      "write to";
+      "links work without the cache; set FATLINK_CACHE_DIR to a folder that only you can write to";
   return json;
 }
 
@@ -529,12 +529,13 @@ void add_doctor(CLI::App& app, int& exit_status)
   auto* verb = app.add_subcommand(
       "doctor", "Show what works on this machine, what was found, and what to do.");
   auto* verbose = verb->add_flag("--verbose", arguments->verbose,
-                                 "show also the places that were searched and are not used");
+                                 "also show the searched places that are not used");
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(verbose);
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
-      "sandbox.\nA GPU is not required, nor are NVRTC and libNVVM, which only fatlink compile "
-      "needs.");
+      "sandbox.\n"
+      "Missing GPUs, NVRTC or libNVVM do not change the status; only sources need NVRTC and "
+      "libNVVM.");
   verb->callback([arguments, &exit_status] {
     auto const nvjitlink = examine_nvjitlink();
     nlohmann::json report{{"version", FATLINK_VERSION},

@@ -60,8 +60,8 @@ error_details readable_details(error const& failure)
     details.hint = "use fewer --elements, or a GPU with more free memory";
   if (details.code == error_code::out_of_memory)
     details.hint =
-        "use fewer --elements, smaller sizes (--set) or inputs, or raise the limit of memory "
-        "(ulimit -v)";
+        "use fewer --elements, smaller sizes (--set) or inputs, or raise the memory limit (ulimit "
+        "-v)";
   return details;
 }
 

@@ -279,9 +279,8 @@ void add_explain(CLI::App& app, int& exit_status)
   };
   auto arguments = std::make_shared<explain_arguments>();
   auto* verb = app.add_subcommand("explain",
-                                  "Explain a finding or an error code: its cause and its remedy.");
-  verb->add_option("CODE", arguments->code,
-                   "the id of a finding or the code of an error; without one, all are listed");
+                                  "Explain a finding or an error code: its cause, and what to do.");
+  verb->add_option("CODE", arguments->code, "finding id or error code; without it, all are listed");
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink explain missing-hook");
   verb->callback(

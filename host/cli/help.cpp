@@ -168,8 +168,8 @@ std::vector<std::string> all_groups_of(CLI::App const& app)
 void use_help_format(CLI::App& program)
 {
   program.formatter(std::make_shared<help_format>());
-  program.set_help_flag("-h,--help", "show the options that most uses need");
-  program.set_help_all_flag("--help-all", "show all options and all about them");
+  program.set_help_flag("-h,--help", "show the most used options");
+  program.set_help_all_flag("--help-all", "show all options with full descriptions");
 }
 
 bool is_group_of_more(std::string const& group)

@@ -135,7 +135,7 @@ std::string library_for(std::string const& library, std::vector<std::string> con
   if (libraries.size() == 1) return libraries.front().contents.name();
   std::vector<std::string> names;
   for (auto const& each : libraries) names.push_back(each.name);
-  fail_usage(fmt::format("{} is for the contract {}, of which {} libraries are installed: {}",
+  fail_usage(fmt::format("{} is for the contract {}, which {} installed libraries have: {}",
                          stated->transform, stated->contract.contract, names.size(),
                          fmt::join(names, ", ")),
              stated->transform, fmt::format("select one: --library {}", names.front()));

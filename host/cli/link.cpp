@@ -195,24 +195,21 @@ void add_link(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<link_arguments>();
   auto* verb =
       app.add_subcommand("link", "Link inputs and write the linked image. A GPU is not required.");
-  verb->add_option("INPUT", arguments->inputs,
-                   "the library, then the transforms: names, or files of any form")
-      ->required();
-  add_targets(
-      *verb, arguments->targets,
-      "GPU architectures, separated by commas; native: of this machine; all: every one; several "
-      "require {target} in --output")
+  verb->add_option("INPUT", arguments->inputs, k_inputs_help)->required();
+  add_targets(*verb, arguments->targets, "GPU architectures, separated by commas",
+              "; several require {target} in --output")
       ->required();
   add_choice(*verb, "--mode", arguments->mode, {"ptx", "lto", "sass"},
              "link mode; sass: cubins for exactly the target, without a compiler");
   add_choice(*verb, "--emit", arguments->emit, {"cubin", "ptx", "ltoir", "relocatable"},
-             "kind of image; ptx and ltoir in lto mode only; ltoir, relocatable: a fatbin for "
-             "another link, in which hooks may be missing (nvJitLink 13.4 and 13.1 or newer)");
-  add_kernels(*verb, arguments->link.options.kernels,
-              "keep only this kernel, which an input must have, and those whose names contain it");
-  verb->add_option(
-          "-o,--output", arguments->output,
-          "file to write; -: standard output; {target} in its name: one file for each target")
+             "kind of image; ptx and ltoir require lto mode; ltoir and relocatable write a fatbin "
+             "for a later link, and hooks may be missing (they require nvJitLink 13.4 and 13.1)");
+  add_kernels(
+      *verb, arguments->link.options.kernels,
+      "keep only this kernel and those whose names contain its name; an input must define it");
+  verb->add_option("-o,--output", arguments->output,
+                   "file to write; -: standard output; with {target} in the name, one file is "
+                   "written for each target")
       ->type_name("FILE")
       ->required();
   add_link_flags(*verb, arguments->link);

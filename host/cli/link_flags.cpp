@@ -17,39 +17,40 @@ void add_fast_compile(CLI::App& verb, fast_compile& level)
       if (text == to_string(candidate)) level = candidate;
   };
   add_choice(verb, "--fast-compile", store, {"min", "mid", "max"},
-             "shorten the link at the cost of the code; max leaves hooks as calls, with a warning");
+             "link faster but generate slower code; max leaves hooks as calls, with a warning");
 }
 
 void add_symbol_flags(CLI::App& verb, link_options& options)
 {
   add_texts(verb, "--keep-variable", options.variables, "VARIABLE",
-            "lto: keep this variable for the host; all others may be dropped, and their initial "
-            "values become constants");
-  verb.add_flag("--drop-unused-variables", options.drop_unused_variables,
-                "lto: drop variables that no kernel writes, also those that the host would set");
+            "lto: keep this variable for the host; all others may be removed and their initial "
+            "values used as constants");
+  verb.add_flag(
+      "--drop-unused-variables", options.drop_unused_variables,
+      "lto: remove variables that no kernel writes; this includes variables that the host sets");
 }
 
 void add_code_flags(CLI::App& verb, link_options& options)
 {
-  add_count(
-      verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
-      "registers of a thread at most, 24 to 255; others are spilled to local memory (cubins)");
+  add_count(verb, "--max-registers", options.max_registers, {k_least_registers, k_most_registers},
+            "maximum registers per thread, 24 to 255; further values are spilled to local memory "
+            "(cubins only)");
   auto const store = [&options](std::string const& text) {
     options.optimization = text == "3" ? 3 : 0;
   };
   add_choice(verb, "-O,--optimize", store, {"0", "3"},
-             "optimization; 0 leaves hooks as calls, 3 is nvJitLink's default");
+             "optimization level; 0 leaves hooks as calls, 3 is nvJitLink's default");
   add_fast_compile(verb, options.fast_compile);
-  verb.add_flag(
-      "--line-info", options.line_info,
-      "add source lines for profilers; lines of PTX for inputs without -lineinfo (cubins)");
-  verb.add_flag(
-      "--debug", options.debug,
-      "code for debuggers: not optimized by ptxas; variables only of inputs with -G (cubins)");
+  verb.add_flag("--line-info", options.line_info,
+                "add source lines for profilers; inputs without -lineinfo get lines of their PTX "
+                "(cubins only)");
+  verb.add_flag("--debug", options.debug,
+                "generate code for debuggers, not optimized by ptxas; variables are visible only "
+                "for inputs compiled with -G (cubins only)");
   verb.add_flag("--stack-protector", options.stack_protector,
-                "functions that stay calls trap after a write past their arrays (cubins)");
+                "trap if a function that is not inlined writes past its arrays; cubins only");
   verb.add_flag("--latest-nvvm", options.latest_nvvm,
-                "lto: compile with the newest compiler of nvJitLink, from 13.5 on");
+                "lto: use the newest compiler of nvJitLink; requires nvJitLink 13.5");
 }
 
 }  // namespace
@@ -57,20 +58,19 @@ void add_code_flags(CLI::App& verb, link_options& options)
 void add_float_flags(CLI::App& verb, link_options& options)
 {
   group_scope const scope(verb, k_link_group);
-  add_switch(
-      verb, "--ftz", options.ftz,
-      "lto: flush denormal numbers to zero; this and the following options override what the "
-      "inputs record, and say how sources are compiled");
-  add_switch(verb, "--prec-div", options.prec_div, "lto: divisions round correctly");
+  add_switch(verb, "--ftz", options.ftz,
+             "lto: flush denormal numbers to zero; this and the next four options override the "
+             "flags recorded in the inputs; sources are compiled with them");
+  add_switch(verb, "--prec-div", options.prec_div, "lto: correctly rounded division");
   add_switch(verb, "--prec-sqrt", options.prec_sqrt,
-             "lto: square roots round correctly; no effect on sqrtf as nvcc compiles it");
-  add_switch(verb, "--fma", options.fma, "lto: contract multiplication and addition");
+             "lto: correctly rounded square root; no effect on sqrtf as nvcc compiles it");
+  add_switch(verb, "--fma", options.fma, "lto: fuse multiplication and addition");
   auto const set_all = [&options] {
     options.ftz = options.fma = true;
     options.prec_div = options.prec_sqrt = false;
   };
   verb.add_flag_callback("--use-fast-math", set_all,
-                         "lto: --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+                         "lto: same as --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
   exclude_float_flags(verb);
 }
 
@@ -81,15 +81,18 @@ void add_option_flags(CLI::App& verb, link_options& options)
   add_code_flags(verb, options);
   add_float_flags(verb, options);
   add_count(verb, "--threads", options.threads, {1, k_most_threads},
-            "threads of nvJitLink, 1 to 256; in lto mode several may round differently from one");
+            "threads of nvJitLink, 1 to 256; in lto mode, several threads may round differently "
+            "from one");
   verb.add_flag_callback(
       "--no-driver-cache", [&options] { options.driver_cache = false; },
-      "keep no intermediate results in the driver's cache, which is not the cache of fatlink");
+      "store no intermediate results in the CUDA driver's cache; the cache of fatlink is not "
+      "affected");
   add_texts(verb, "--ptxas", options.ptxas, "OPTION",
-            "pass one option to ptxas: --ptxas=-dlcm=cg; one that changes "
-            "more than code and messages is refused with a list (cubins)");
-  add_texts(verb, "--nvvm", options.nvvm, "OPTION",
-            "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; as for --ptxas");
+            "pass one option to ptxas: --ptxas=-dlcm=cg; only options that affect just the code "
+            "and messages are accepted, and the error lists them (cubins only)");
+  add_texts(
+      verb, "--nvvm", options.nvvm, "OPTION",
+      "lto: pass one option to libNVVM: --nvvm=-jump-table-density=10; restricted as for --ptxas");
 }
 
 void add_kernels(CLI::App& verb, std::vector<std::string>& kernels, std::string const& help)
@@ -165,10 +168,10 @@ link_options link_flags::make_options(target target, link_mode mode, image_kind 
 void add_link_flags(CLI::App& verb, link_flags& flags)
 {
   group_scope const scope(verb, k_link_group);
-  verb.add_flag(
-      "--in-process", flags.in_process,
-      "run nvJitLink in this process, where a damaged input may crash it, not in fatlink-linkd");
-  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
+  verb.add_flag("--in-process", flags.in_process,
+                "run nvJitLink in this process instead of fatlink-linkd; a damaged input may crash "
+                "the process");
+  verb.add_flag("--no-cache", flags.no_cache, "do not read or write the cache");
   add_common_link_flags(verb, flags);
   for (auto const* option :
        {"--allow-unconfined", "--link-timeout"})  // they affect only the helper
@@ -178,13 +181,13 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
 void add_common_link_flags(CLI::App& verb, link_flags& flags)
 {
   group_scope const scope(verb, k_link_group);
-  verb.add_flag(
-      "--allow-unconfined", flags.allow_unconfined,
-      "link even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
+  verb.add_flag("--allow-unconfined", flags.allow_unconfined,
+                "link without the sandbox if the kernel refuses it; fatlink-linkd then runs "
+                "without seccomp, with a warning");
   add_seconds(verb, "--link-timeout", flags.limit_s, 0.01, 600,
-              "time limit of a link in fatlink-linkd, 0.01 to 600");
+              "time limit for one link in fatlink-linkd, 0.01 to 600");
   verb.add_flag("--require-inlined", flags.require_inlined,
-                "fail if the lto link does not inline a hook; not with --mode ptx or sass");
+                "fail if a hook is not inlined in lto mode; refused with --mode ptx or sass");
   add_input_flags(verb, flags.options.allow_calls, flags.options.whole_archive);
   add_option_flags(verb, flags.options);
   add_source_flags(verb, flags.sources);
@@ -206,9 +209,10 @@ void add_input_flags(CLI::App& verb, bool& allow_calls, bool& whole_archive)
 {
   group_scope const scope(verb, k_link_group);
   verb.add_flag("--allow-calls", allow_calls,
-                "also link inputs without LTO-IR (lto) or PTX (ptx) as they are, with real calls");
+                "also link inputs that lack LTO-IR (lto mode) or PTX (ptx mode); calls to their "
+                "functions are not inlined");
   verb.add_flag("--whole-archive", whole_archive,
-                "link all members of archives, not only those that define what is missing");
+                "link all archive members, not only those that define missing symbols");
 }
 
 }  // namespace fatlink::cli

@@ -348,11 +348,11 @@ void add_list(CLI::App& app, int& exit_status)
       app.add_subcommand("list", "Show the installed libraries, transforms and contracts.");
   verb->add_option("NAME", arguments->names, "show only these, in detail");
   add_choice(*verb, "--kind", arguments->kind, {"library", "transform", "contract"},
-             "show only libraries or only transforms, or the installed contracts");
+             "what to show: libraries, transforms or the installed contracts");
   auto* names =
       verb->add_flag("--names", arguments->names_only, "print only the names, one per line");
   verb->add_flag("--long", arguments->in_detail,
-                 "show each with its hooks, reference, package and folder, and what it works with")
+                 "show details; hooks, reference, package, folder, and what each works with")
       ->excludes(names);
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(names);
   verb->footer(

@@ -285,9 +285,12 @@ std::vector<target> parse_targets(std::vector<std::string> const& words)
   return targets;
 }
 
-CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help)
+CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help,
+                         std::string const& more)
 {
-  return add_texts(verb, "--target", words, "TARGET", help)->delimiter(',');
+  return add_texts(verb, "--target", words, "TARGET",
+                   help + "; native: this machine's GPUs; all: all supported architectures" + more)
+      ->delimiter(',');
 }
 
 }  // namespace fatlink::cli

@@ -28,6 +28,9 @@ constexpr char const* k_result_group = "Check results";
 constexpr char const* k_reference_device_group = "Reference device options";
 constexpr char const* k_more_group = "More options";
 
+/// The description of the inputs of a link.
+constexpr char const* k_inputs_help = "the library, then the transforms: installed names or files";
+
 /// The groups of the options of `app`: as they were added, but "Options" last.
 std::vector<std::string> all_groups_of(CLI::App const& app);
 
@@ -162,7 +165,8 @@ std::string did_you_mean(std::string const& word);
 std::vector<target> parse_targets(std::vector<std::string> const& words);
 
 /// Adds --target, which takes several targets, separated by commas, and can be repeated; `words` is
-/// its default.
-CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help);
+/// its default. The meaning of `native` and `all` is added to `help`, and `more` after it.
+CLI::Option* add_targets(CLI::App& verb, std::vector<std::string>& words, std::string const& help,
+                         std::string const& more = "");
 
 }  // namespace fatlink::cli

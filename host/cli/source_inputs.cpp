@@ -200,54 +200,54 @@ void add_source_flags(CLI::App& verb, compile_flags& flags)
 {
   group_scope const scope(verb, k_source_group);
   auto* contract =
-      verb.add_option("--contract", flags.options.contract,
-                      "installed contract whose header is included before the source, and which "
-                      "the fatbin states (default: what the first other input states, otherwise "
-                      "that of the macros by which the source defines hooks: FATLINK_COMBINE)")
+      verb.add_option(
+              "--contract", flags.options.contract,
+              "installed contract to compile against; its header is included before the source, "
+              "and the fatbin states the contract (default: the contract of the first other input, "
+              "or else of the macros that define hooks in the source, such as FATLINK_COMBINE)")
           ->type_name("CONTRACT");
   verb.add_option("--header", flags.options.header,
-                  "header to include before the source instead; the fatbin then states no contract")
+                  "header to include instead of a contract's; the fatbin then states no contract")
       ->type_name("HEADER")
       ->excludes(contract);
   add_texts(verb, "-I,--include-folder", flags.options.include_folders, "FOLDER",
-            "folder searched by #include, before CUDA's headers");
+            "folder to search for headers, before CUDA's folders");
   add_texts(verb, "-D,--define", flags.options.definitions, "MACRO",
-            "macro, NAME, NAME=VALUE or NAME(x)=VALUE");
+            "macro to define: NAME, NAME=VALUE or NAME(x)=VALUE");
   add_choice(verb, "--std", flags.options.standard, {"c++03", "c++11", "c++14", "c++17", "c++20"},
-             "standard of C++");
+             "C++ standard");
   add_seconds(verb, "--compile-timeout", flags.limit_s, 0.01, 600,
-              "time limit of the compile of a source in fatlink-linkd, 0.01 to 600");
+              "time limit for compiling one source in fatlink-linkd, 0.01 to 600");
 }
 
 void add_compile_flags(CLI::App& verb, compile_flags& flags)
 {
   add_source_flags(verb, flags);
-  add_architectures(
-      verb, "--arch", flags.architectures,
-      "architectures of PTX and LTO-IR, such as 75,90a (default: 75, unless --sass is given); "
-      "native: of this machine; all: every one; code for 90a and the like links only for that "
-      "one, other code for newer GPUs as well");
+  add_architectures(verb, "--arch", flags.architectures,
+                    "architectures of PTX and LTO-IR, such as 75,90a (default: 75); with --sass, "
+                    "the default is none;  native: this machine's GPUs; all: all supported "
+                    "architectures; code for an architecture with a suffix, such as 90a, links "
+                    "only for that architecture; other code also links for newer GPUs");
   add_architectures(verb, "--sass", flags.sass,
-                    "architectures of cubins, which need no compiler later; CUDA C++ only");
+                    "architectures of cubins; these link without a compiler; CUDA C++ only");
   group_scope const scope(verb, k_more_group);
-  add_switch(
-      verb, "--ftz", flags.options.float_flags.ftz,
-      "flush denormal numbers to zero; this and the following options are recorded in the fatbin");
-  add_switch(verb, "--prec-div", flags.options.float_flags.prec_div, "divisions round correctly");
+  add_switch(verb, "--ftz", flags.options.float_flags.ftz,
+             "flush denormal numbers to zero; the fatbin records this and the next four options");
+  add_switch(verb, "--prec-div", flags.options.float_flags.prec_div, "correctly rounded division");
   add_switch(verb, "--prec-sqrt", flags.options.float_flags.prec_sqrt,
-             "square roots round correctly");
-  add_switch(verb, "--fma", flags.options.float_flags.fmad, "contract multiplication and addition");
+             "correctly rounded square root");
+  add_switch(verb, "--fma", flags.options.float_flags.fmad, "fuse multiplication and addition");
   verb.add_flag("--use-fast-math", flags.use_fast_math,
-                "--ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
+                "same as --ftz 1 --prec-div 0 --prec-sqrt 0 --fma 1");
   exclude_float_flags(verb);
   verb.add_flag("--line-info", flags.options.line_info, "add source lines for profilers");
-  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600, "the same as --compile-timeout");
+  add_seconds(verb, "--timeout", flags.limit_s, 0.01, 600, "same as --compile-timeout");
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
-            "memory of the compile, MiB, 64 to 65536");
-  verb.add_flag("--no-cache", flags.no_cache, "neither read the cache nor write to it");
-  verb.add_flag(
-      "--allow-unconfined", flags.allow_unconfined,
-      "compile even if the kernel refuses the sandbox of fatlink-linkd (seccomp), with a warning");
+            "memory limit for the compiler in MiB, 64 to 65536");
+  verb.add_flag("--no-cache", flags.no_cache, "do not read or write the cache");
+  verb.add_flag("--allow-unconfined", flags.allow_unconfined,
+                "compile without the sandbox if the kernel refuses it; fatlink-linkd then runs "
+                "without seccomp, with a warning");
 }
 
 std::vector<input> read_inputs(std::vector<std::filesystem::path> const& files,

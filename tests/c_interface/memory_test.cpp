@@ -96,11 +96,11 @@ TEST_F(CMemory, OfTheHostIsInItsAddressSpace)
   fatlink_buffer* none = nullptr;
   for (auto const bytes : {SIZE_MAX, SIZE_MAX / 2, (std::size_t{1} << 44U) + 1})
     fail_usage(fatlink_buffer_map_host(device_.get(), values.data(), bytes, 0, &none),
-               std::to_string(bytes) + " bytes of the host cannot be mapped");
+               std::to_string(bytes) + " bytes of host memory cannot be mapped");
   EXPECT_EQ(none, nullptr);
   auto* const last = reinterpret_cast<void*>(UINTPTR_MAX - 2);  // NOLINT: an address only
   fail_usage(fatlink_buffer_map_host(device_.get(), last, 4, 0, &none),
-             "4 bytes of the host cannot be mapped");
+             "4 bytes of host memory cannot be mapped");
 }
 
 TEST_F(CMemory, RefusesNull)

@@ -54,17 +54,17 @@ class Algorithms(PlanTest):
     def refuse_offsets(self, says, *numbers, words=("--set", "n=10")):
         self.file("offsets.npy", offsets(*numbers))
         done = self.refuse(3, "--library", "segmented_reduce_4", "--transform", "add_int32", "--input", "offsets=offsets.npy", *words,
-                           says=f"offsets.npy: {says}", hint="write offsets that do not decrease, of which none exceeds the number of elements")
+                           says=f"offsets.npy: {says}", hint="write offsets that do not decrease and do not exceed the number of elements")
         self.assertIn("code:   invalid-npy", done.stderr)
 
     def test_offsets_that_decrease_are_refused(self):
         self.refuse_offsets("offset 2 is 3, less than offset 1, which is 5", 0, 5, 3, 10)
 
     def test_offsets_above_the_number_of_elements_are_refused(self):
-        self.refuse_offsets("offset 3 is 11, and the segments are of 10 elements", 0, 5, 5, 11)
-        self.refuse_offsets("offset 0 is 18446744073709551615, and the segments are of 10 elements", 2**64 - 1, 0)
+        self.refuse_offsets("offset 3 is 11, above 10, the number of elements", 0, 5, 5, 11)
+        self.refuse_offsets("offset 0 is 18446744073709551615, above 10, the number of elements", 2**64 - 1, 0)
         self.file("in.npy", npy("<i4", "(3,)", bytes(12)))
-        self.refuse_offsets("offset 1 is 4, and the segments are of 3 elements", 0, 4, words=("--input", "in=in.npy"))
+        self.refuse_offsets("offset 1 is 4, above 3, the number of elements", 0, 4, words=("--input", "in=in.npy"))
 
     def test_every_loader_is_reduced(self):
         for size, operator in (2, "sum_bytes"), (4, "sum_squares"), (8, "count_above"):
@@ -151,7 +151,7 @@ class Algorithms(PlanTest):
 
     def test_an_operator_without_a_library_names_the_libraries_of_its_contract(self):
         self.file("op.cu", "FATLINK_COMBINE(float, a, b) { return a + b; }\n")
-        self.refuse(2, "--transform", "op.cu", "--elements", "10", says="op.cu is for the contract combine_4, of which ",
+        self.refuse(2, "--transform", "op.cu", "--elements", "10", says="op.cu is for the contract combine_4, which ",
                     hint="select one: --library ")
 
     def test_the_macros_of_a_source_tell_its_contract(self):

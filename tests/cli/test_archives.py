@@ -154,7 +154,7 @@ class Reports(Archives):
 
     def test_check_says_what_it_did_not_see(self):
         text = self.fatlink("check", "--mode", "lto", "apply_transform", FORMS / "transform.ltoir").stdout
-        self.assertRegex(text, r"sm_90 +lto  links, as far as can be seen: only the link reads the symbols of \S*transform.ltoir\n")
+        self.assertRegex(text, r"sm_90 +lto  links, as far as can be checked: only the link reads the symbols of \S*transform.ltoir\n")
         said = self.fatlink_json("check", "--mode", "lto", "apply_transform", FORMS / "transform.ltoir")
         self.assertEqual(said["targets"][0]["unseen"], [str(FORMS / "transform.ltoir")])
 
@@ -194,7 +194,7 @@ class Runs(Archives):
     def test_a_sidecar_of_another_file_is_not_said_to_be_absent(self):
         self.file("liba.fatbin", b"")
         self.file("liba.json", json.dumps({"sha256": "0" * 64}))
-        self.assertIn("; liba.json is the .json of another file than liba.a\n",
+        self.assertIn("; liba.json is the .json of a file other than liba.a\n",
                       self.run_k("--library", "k.ptx", "--transform", "liba.a").stdout)
 
 

@@ -36,7 +36,7 @@ class BadSources(CompileCase):
         self.assert_refused(text, says=["bad.cu:2: error: "], hint=CONTRACT_HINT, code="compile-failed")
         self.assert_refused(HALF.replace("float x", "int x").replace("user", "user").replace('extern "C" ', 'extern "C"\n'),
                             says=["bad.cu:2: error: ", "overload"],
-                            hint=f"user_transform has another type here than in the contract: {CONTRACT_HINT}")
+                            hint=f"user_transform has a different type than in the contract: {CONTRACT_HINT}")
 
     def test_a_second_definition(self):
         self.assert_refused(HALF + HALF, says=["bad.cu:2: error: ", '"user_transform" has already been defined'],
@@ -96,8 +96,8 @@ class BadSources(CompileCase):
     def test_a_header_beside_the_source_is_not_read_for_angle_brackets(self):
         self.file("near.h", "#define SECRET 31337\n")
         done = self.assert_refused("#include <near.h>\n" + HALF, says=["near.h is in none of the folders"],
-                                   hint='it is beside the source, whose folder is searched for #include "near.h" only: '
-                                        "write quotes, or add the folder with -I .")
+                                   hint='it is beside the source, but that folder is searched only for #include "near.h": '
+                                        "use quotes, or add the folder with -I .")
         self.assertNotIn("31337", done.stderr)
 
     def test_a_header_that_is_a_fifo_or_a_device(self):
@@ -153,7 +153,7 @@ class BadSources(CompileCase):
         self.assertEqual(self.fatlink("compile", "data.cu", "-o", "x.fatbin").stderr, "")
 
     def test_cuda_that_is_named_as_llvm_ir(self):
-        self.assert_refused(HALF, name="bad.ll", says=["bad.ll: is not LLVM IR"], hint="name a file of CUDA C++ .cu", code="compile-failed")
+        self.assert_refused(HALF, name="bad.ll", says=["bad.ll: is not LLVM IR"], hint="a file of CUDA C++ must be named .cu", code="compile-failed")
 
     def test_bad_inline_ptx(self):
         text = HALF.replace("return", 'asm("garbage %0;" : "+f"(x)); return')

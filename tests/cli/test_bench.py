@@ -122,7 +122,7 @@ class Plans(BenchTest):
 
     def test_elements_that_are_the_value_of_no_size_are_refused(self):
         self.assert_fails(2, "bench", "--library", "convert", "--transform", "load_float32", "--set", "n=100", "--elements", "5",
-                          says=["--elements 5: is the value of no size: --set states those of plan convert, or they have defaults"],
+                          says=["--elements 5: there is no size to set: --set or defaults set all sizes of plan convert"],
                           hint="leave out --elements")
 
     def test_its_kernels_are_named_by_the_plan(self):
@@ -236,7 +236,7 @@ class Kernels(BenchTest):
         for hook in ("load", "store"):
             self.compile(hook, f'extern "C" __device__ float {hook}(float x) {{ return x; }}\n')
         self.assert_fails(4, "bench", *SHORT, "--library", library, "--transform", "load.fatbin", "--transform", "store.fatbin",
-                          "--kernel", "other", says=["kernel other", "[unknown-kernel]"], hint="kernels there are: two")
+                          "--kernel", "other", says=["kernel other", "[unknown-kernel]"], hint="the kernels are: two")
 
     @long_test  # the test below names one of several
     def test_the_only_kernel_of_a_library_is_measured(self):

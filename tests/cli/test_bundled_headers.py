@@ -122,7 +122,7 @@ class BundledHeaders(CliTest):
             with self.subTest(folder=folder):
                 env = {"FATLINK_CACHE_DIR": str(folder)}
                 done = self.assert_fails(4, "compile", "half.cu", "-o", "x.fatbin", env=env, says=["in_no_folder.h is in none"],
-                                         hint="the headers of CUDA, which NVRTC brings, could not be unpacked (")
+                                         hint="the CUDA headers that come with NVRTC could not be unpacked (")
                 self.assertIn(cause, done.stderr)
                 self.assertIn("use another folder (FATLINK_CACHE_DIR)", done.stderr)
 
@@ -162,7 +162,7 @@ class BundledHeaders(CliTest):
         self.file("toolkit/include/cuda_fp16.h", "#define FACTOR 0.5F\n")
         done = self.compile_half("#include <cuda_fp16.h>\n" + HALF.replace("0.5F", "FACTOR"), "--no-cache",
                                  env={"CUDA_HOME": str(self.folder / "toolkit"), "FATLINK_CACHE_DIR": "/proc/nowhere"})
-        self.assertRegex(done.stderr, r"^fatlink: warning: NVRTC 13\.\d+ cannot unpack the headers that it brings: .*/proc/nowhere")
+        self.assertRegex(done.stderr, r"^fatlink: warning: NVRTC 13\.\d+ cannot unpack its CUDA headers: .*/proc/nowhere")
 
     def test_are_removed_with_the_cache(self):
         self.compile_half()
@@ -172,7 +172,7 @@ class BundledHeaders(CliTest):
 
     def test_are_shown_by_doctor(self):
         self.assertEqual(self.fatlink_json("doctor")["nvrtc"]["headers"], [])
-        self.assertIn("NVRTC 13.3 and newer unpacks its own when a source includes one", self.fatlink("doctor").stdout)
+        self.assertIn("NVRTC 13.3 and newer unpacks its own headers when a source includes one", self.fatlink("doctor").stdout)
         self.compile_half()
         self.assertEqual(self.fatlink_json("doctor")["nvrtc"]["headers"],
                          [str(self.version_file().parent), str(self.version_file().parent / "cccl")])

@@ -159,9 +159,9 @@ class Functions(SymbolsTest):
             self.assert_links(library, transform)
             found = self.findings("lto", library, transform, level="warning")
             self.assertEqual([f["id"] for f in found], ["uncertain-type"])
-            self.assertIn("int and float of one width cannot be told apart", found[0]["message"])
+            self.assertIn("int and float of one width cannot be distinguished", found[0]["message"])
         unread = self.compile("unread", 'extern "C" __device__ float user_transform(int x) { return 1; }')
-        self.assertIn("int and float of one width look alike",
+        self.assertIn("int and float of one width are distinguished only",
                       self.fatlink("check", library, unread).stdout)
 
     def test_structs_that_differ_by_alignment_are_printed_with_it(self):
@@ -188,7 +188,7 @@ class Functions(SymbolsTest):
         inline = self.compile("used", 'extern "C" inline __device__ float user_transform(float x) { return x; }\n'
                               'extern "C" __device__ float another_name(float x) { return user_transform(x); }')
         self.assert_refused("missing-hook", library, inline,
-                            hint="a definition that is inline or static does not count, nvcc removes it")
+                            hint="inline and static definitions do not count, because nvcc removes them")
 
 
 class Variables(SymbolsTest):

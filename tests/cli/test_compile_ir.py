@@ -148,7 +148,7 @@ class LlvmIr(CliTest):
         source = self.source("half.ll", "float @user_transform(float %x) {\n  %y = fmul float %x, 5.0e-1\n  ret float %y",
                              "i32 @user_transform(i32 %x) {\n  ret i32 %x")
         done = self.compile_ir(source, "--contract", "scale", **options)
-        self.assertIn("half.ll: states no contract: whether its hooks have the types of the contract scale/1", done.stderr)
+        self.assertIn("half.ll: states no contract: in LLVM IR, the types of its hooks cannot be compared with those of the contract scale/1", done.stderr)
         self.assertNotIn("contract    scale", self.fatlink("inspect", "out.fatbin").stdout)
 
     def test_pointers_agree_with_those_of_the_contract(self):

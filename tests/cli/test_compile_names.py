@@ -137,7 +137,7 @@ class Helper(CompileCase):
         done = self.fatlink("compile", self.file("half.cu", HALF), "-o", "x.fatbin", "--no-cache", env={"FATLINK_LINKD": "/nowhere"},
                             status=5)
         self.assertIn("the compiler's helper cannot be used: /nowhere", done.stderr)
-        self.assertIn("sources are compiled nowhere else", done.stderr)
+        self.assertIn("sources are compiled only there", done.stderr)
         self.assertNotIn("in-process", done.stderr)
 
     def test_that_is_not_a_program_is_an_error_of_the_compile(self):

@@ -82,7 +82,7 @@ class Doctor(CliTest):
             link = self.verdicts(env=env)["link"]
             text = f"with nvJitLink 13.{minor}"
             if is_newer:
-                text += ", which is newer than what fatlink 0.1.0 was tested with (up to 13.5)"
+                text += ", newer than the versions that fatlink 0.1.0 was tested with (up to 13.5)"
             self.assertEqual(link.get("detail"), text)
 
     def test_a_truncated_nvjitlink_is_named_and_not_loaded(self):
@@ -190,7 +190,7 @@ class Compilers(CliTest):
                 self.assertEqual(said["verdicts"][verdict]["ok"], False)
                 self.assertEqual(said["verdicts"]["link"]["ok"], True)
                 text = self.fatlink("doctor", env=env).stdout
-                self.assertRegex(text, rf"(?m)^{title}: not found; only to compile .*: correct or unset {variable}: .* pip install nvidia-.* CUDA 13's lib")
+                self.assertRegex(text, rf"(?m)^{title}: not found; needed only to compile .*: correct or unset {variable}: .* pip install nvidia-.* CUDA 13's lib")
 
     def test_an_nvrtc_without_its_builtins_uses_those_of_the_loader_or_does_not_work(self):
         copy, = self.copies(self.found("nvrtc")["path"])

@@ -107,13 +107,13 @@ class NamesOfHooks(CompileCase):
     def test_a_name_like_that_of_a_hook_is_noted_without_a_contract(self):
         self.file("half.cu", HALF.replace("user_transform", "user_transfrom"))
         done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
-        self.assertIn("warning: user_transfrom is no hook of an installed contract; did you mean user_transform, a hook of the contract "
+        self.assertIn("warning: user_transfrom is not a hook of an installed contract; did you mean user_transform, a hook of the contract "
                       "apply_transform? pass --contract apply_transform", done.stderr)
 
     def test_a_hook_without_c_linkage_is_noted(self):
         self.file("half.cu", HALF.replace('extern "C" ', ""))
         done = self.fatlink("compile", "half.cu", "-o", "out.fatbin")
-        self.assertIn('is user_transform without extern "C", so that it is not the hook of the contract apply_transform', done.stderr)
+        self.assertIn('is user_transform without extern "C", so it is not the hook of the contract apply_transform', done.stderr)
 
     def test_other_functions_are_not_noted(self):
         self.file("half.cu", HALF.replace("user_transform", "half_of"))

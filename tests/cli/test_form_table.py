@@ -385,7 +385,7 @@ class Files(FormTest):
     def test_a_bare_cubin_is_not_verified_unless_a_file_beside_it_states_its_digest(self):
         data = (self.files / "right_90.cubin").read_bytes()
         self.file("t.cubin", data)
-        self.assertIn("t.cubin states no digest: damage that can still be read would go unnoticed [unverified-bytes]",
+        self.assertIn("t.cubin states no digest, so damage may not be detected [unverified-bytes]",
                       self.link_with_cubin())
         self.file("t.json", json.dumps({"sha256": hashlib.sha256(data).hexdigest()}))
         self.assertEqual([warning for warning in self.link_with_cubin() if warning.startswith("t.cubin states no digest")],
@@ -434,7 +434,7 @@ class Files(FormTest):
         self.file("t.cubin", data[:-1] + b"x")
         for name in ("t.cubin", "t.ptx"):
             self.assert_fails(3, "check", name, says=[f"{name}: is not the file that t.json states", "[digest-mismatch]"],
-                              hint="if t.json is of another file, name it as that file with .json added")
+                              hint="if t.json belongs to another file, name it like that file with .json added")
 
     def test_a_cubin_does_not_run_on_the_reference_device(self):
         for options in ([], MODES["sass"]):
@@ -451,7 +451,7 @@ class Files(FormTest):
         self.assert_fails(4, "link", "--target", "sm_90", *MODES["ptx"], "-o", "out.cubin",
                           self.files / "library.fatbin", self.files / "invisible.ptx",
                           says=["user_transform", "[missing-hook]"],
-                          hint="invisible.ptx defines user_transform for itself only")
+                          hint="invisible.ptx defines user_transform only for itself")
 
 
 if __name__ == "__main__":

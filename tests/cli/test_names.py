@@ -254,7 +254,7 @@ class ContractList(Named):
 
     def test_inspect_takes_an_input_or_a_contract(self):
         self.assert_fails(2, "inspect", says=["an input or --contract is required"], hint="see fatlink inspect --help")
-        self.assert_fails(2, "inspect", "--contract", "combine_8", "--ptx", says=["none is given"])
+        self.assert_fails(2, "inspect", "--contract", "combine_8", "--ptx", says=["require an input"])
         self.assert_fails(2, "inspect", "--contract", "combine_8", "-D", "X", says=["-D X: this option has no effect"])
         self.assert_fails(2, "inspect", "gelu", "--contract", "combine_8", says=["no input is a source"])
 

@@ -62,7 +62,7 @@ class Unknown(CliTest):
         other = self.changed("other.fatbin", 16, struct.pack("<H", 0x40))
         self.assertIn("kind 0x40", self.fatlink("inspect", other).stdout)
         checked = self.fatlink("check", "--mode", "lto", "--target", "sm_90", FIXTURES / "library.fatbin", other)
-        self.assertIn("other.fatbin has entries of a newer toolkit than this fatlink knows, which are passed over: kind 0x40 "
+        self.assertIn("other.fatbin has entries of a newer toolkit than this fatlink knows, which are ignored: kind 0x40 "
                       "[newer-entry]", checked.stdout)
 
 

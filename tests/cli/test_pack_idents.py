@@ -44,12 +44,12 @@ class Idents(Pack):
 
     def test_an_ident_of_another_tool_is_refused(self):
         file = self.compile("other", HOOK, *SASS_90, "-Xfatbin=-ident=vendor")
-        self.assert_fails(3, "pack", "-o", "out.fatbin", file, says=["other.fatbin: has an ident that is not of fatlink"],
+        self.assert_fails(3, "pack", "-o", "out.fatbin", file, says=["other.fatbin: has an ident that fatlink did not write"],
                           hint="build it again without -ident")
 
     def test_an_ident_of_a_newer_fatlink_is_refused(self):
         file = self.compile("newer", HOOK, *SASS_90, ident_of({"fatlink": 9}))
-        self.assert_fails(3, "pack", "-o", "out.fatbin", file, says=["newer.fatbin: has an ident of a newer fatlink"],
+        self.assert_fails(3, "pack", "-o", "out.fatbin", file, says=["newer.fatbin: has an ident from a newer fatlink"],
                           hint="install a newer package fatlink-runtime")
 
 
@@ -89,7 +89,7 @@ class Sidecars(Pack):
         again, _ = self.pack(*self.files)
         self.file("c.json", json.dumps({**self.REFERENCE, "reference": "9*x"}))
         other, _ = self.pack(self.compile("c", HOOK.replace("return x", "return 9 * x"), *BOTH_75))
-        warning = "fatlink: warning: out.json keeps what it states about another out.fatbin, which is replaced"
+        warning = "fatlink: warning: out.json is kept, but was written for another out.fatbin, which is replaced"
         self.assertNotIn(warning, first.stderr + again.stderr)
         self.assertIn(warning, other.stderr)
         self.assertEqual(self.sidecar(), self.REFERENCE)
@@ -106,7 +106,7 @@ class Sidecars(Pack):
 
     def test_the_sidecar_of_another_fatbin_is_not_replaced(self):
         self.pack(*self.files)
-        self.assert_fails(2, "pack", "-o", "out", RELU, says=["out: its sidecar would be out.json, which is that of out.fatbin"],
+        self.assert_fails(2, "pack", "-o", "out", RELU, says=["out: its sidecar would be out.json, which is the sidecar of out.fatbin"],
                           hint="name it x.fatbin, or choose another stem")
 
     def test_json_of_another_program_beside_an_object_states_nothing(self):

@@ -11,7 +11,7 @@ class Refuses(Pack):
     def test_two_entries_of_one_kind_and_target(self):
         a, b = self.compile("a", HOOK, *BOTH_75), self.compile("b", HOOK, *PTX_75)
         stderr = self.refuse("duplicate-entry", a, b, says=[f"{a} and {b} both hold ptx:sm_75"])
-        self.assertIn("pass other translation units to the link as inputs of their own", stderr)
+        self.assertIn("pass other translation units to the link as separate inputs", stderr)
         self.refuse("duplicate-entry", a, a, says=["a.fatbin is passed twice; a fatbin holds one entry for each kind and target"])
         self.assertIn(f"pass {a} once", self.refuse("duplicate-entry", a, a, says=[]))
 
@@ -61,7 +61,7 @@ class Refuses(Pack):
         self.assertEqual(file.read_bytes(), content)
 
     def test_the_name_of_a_sidecar(self):
-        self.assert_fails(2, "pack", "-o", "out.json", RELU, says=["a fatbin and its sidecar cannot have one name"],
+        self.assert_fails(2, "pack", "-o", "out.json", RELU, says=["a fatbin and its sidecar cannot have the same name"],
                           hint="name the fatbin x.fatbin")
 
     def test_a_cubin_of_another_type_than_the_ptx(self):
@@ -70,7 +70,7 @@ class Refuses(Pack):
 
     def test_a_whole_program_which_no_link_takes(self):
         self.refuse("not-relocatable", FORMS / "whole_program.cubin",
-                    says=["whole_program.cubin holds a whole-program cubin for sm_90, which no link takes"])
+                    says=["whole_program.cubin holds a whole-program cubin for sm_90, which cannot be linked"])
 
     def test_what_has_no_input_form(self):
         self.file("t.fatbin", "text")

@@ -75,8 +75,8 @@ class Plans(CliTest):
         self.write(lambda plan: plan["computes"].update(out="fold(combines, in, init)"))
         found = self.findings("reduce.fatbin", "sum.fatbin", status=4)[0]
         self.assertEqual([finding["symbol"] for finding in found], ["combines"])
-        self.assertEqual(found[0]["message"], "reduce.json: computes.out: combines is no hook of reduce.fatbin")
-        self.assertEqual(found[0]["hint"], "did you mean combine? hooks there are: combine")
+        self.assertEqual(found[0]["message"], "reduce.json: computes.out: combines is not a hook of reduce.fatbin")
+        self.assertEqual(found[0]["hint"], "did you mean combine? the hooks are: combine")
 
     def test_check_refuses_a_reference_that_does_not_fit_the_plan(self):
         self.write()
@@ -121,7 +121,7 @@ class Plans(CliTest):
         self.file("sum.json", json.dumps({"name": "sum", "summary": "a + b",
                                           "hooks": {"combin": {"parameters": ["a", "b"], "result": "a + b"}}}))
         self.assert_fails(3, "check", "reduce.fatbin", "sum.fatbin",
-                          says=['sum.json: "hooks" has "combin", which is none of sum.fatbin (combine)'],
+                          says=['sum.json: "hooks" has "combin", which is not a hook of sum.fatbin (combine)'],
                           hint='did you mean "combine"?')
 
     def test_a_size_that_a_hook_gets_is_no_element_of_it(self):

@@ -109,7 +109,7 @@ class RunPlan(PlanTest):
     def test_what_needs_a_gpu_is_refused_on_the_reference_device(self):
         self.refuse(5, *SUM, "--mode", "sass", says="the reference device runs PTX, not SASS", hint="needs-gpu")
         self.refuse(2, *SUM, "--resources", says="--resources", hint="--device gpu")
-        self.refuse(5, *SUM, "--compare-cpu", says="the run is on the reference device itself", hint="needs-gpu")
+        self.refuse(5, *SUM, "--compare-cpu", says="the run already uses the reference device", hint="needs-gpu")
 
     def test_modes_are_compared_without_a_reference(self):
         said = self.run_plan(*SUM, "--elements", 10)
@@ -150,7 +150,7 @@ class RunPlan(PlanTest):
         for name in ("convert_b", "convert_a"):
             shutil.copy(SHARE / "convert.fatbin", folder / f"{name}.fatbin")
         self.refuse(2, "--transform", "load_float32", env={"FATLINK_PATH": str(folder)},
-                    says="load_float32 is for the contract convert, of which 3 libraries are installed: convert, "
+                    says="load_float32 is for the contract convert, which 3 installed libraries have: convert, "
                          "convert_a, convert_b", hint="select one: --library convert")
 
     def test_offsets_of_segments_are_generated(self):

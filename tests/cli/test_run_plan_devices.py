@@ -15,10 +15,10 @@ class PlanOnDevices(PlanTest):
 
     def test_what_depends_on_other_elements_is_refused(self):
         for library, transform, reason in (
-                ("reduce_4", "add_float", "out = fold(combine, in, init) folds all elements to one, with an initial value that must count once"),
+                ("reduce_4", "add_float", "out = fold(combine, in, init) folds all elements into one value, and the initial value must be used only once"),
                 ("scan_4", "add_float", "depends on all elements before each one"),
                 ("exclusive_scan_4", "add_float", "depends on all elements before each one"),
-                ("segmented_reduce_4", "add_float", "folds all elements to one"),
+                ("segmented_reduce_4", "add_float", "folds all elements into one value"),
                 ("sort_4", "less_float", "out = sort(less, in) depends on all elements, in order"),
                 ("select_4", "positive_float", "out = filter(keep, in) depends on all elements, in order"),
                 ("stencil", "smooth", "depends on the neighbors of each element"),
@@ -28,7 +28,7 @@ class PlanOnDevices(PlanTest):
 
     def test_outputs_that_the_plan_does_not_describe_are_refused(self):
         self.refuse_plan("--library", "transform_select_4", "--transform", "halves_of_positive",
-                         says="it does not state what out is computed by")
+                         says="it does not state how out is computed")
 
     def with_table(self, count):
         """A library with a second input, of `count` elements, which no element of the output depends on by its place."""
@@ -107,9 +107,9 @@ class PlanOnDevices(PlanTest):
     def test_expected_arrays_that_cannot_be_divided_are_refused(self):
         self.file("in.npy", floats(*range(1000)))
         self.fatlink("run", "--device", "cpu", "--transform", "byte_bins", "--output", "bins.npy")
-        self.assert_fails(2, *TWO, "--transform", "byte_bins", "--expect", "bins.npy", says=["--expect counts: counts is the sum of what several devices count"])
+        self.assert_fails(2, *TWO, "--transform", "byte_bins", "--expect", "bins.npy", says=["--expect counts: counts is the sum of the counts of several devices"])
         self.file("y.npy", npy("<f2", "(999,)", bytes(1998)))
-        self.assert_fails(2, *TWO, "--transform", "float_to_half", "--elements", 1000, "--expect", "y.npy", says=["the array has 999 elements, which n = 1000 does not divide"])
+        self.assert_fails(2, *TWO, "--transform", "float_to_half", "--elements", 1000, "--expect", "y.npy", says=["the array has 999 elements, which is not a multiple of n = 1000"])
 
     def test_no_comparison_with_cpu(self):
         self.assert_fails(2, *TWO, "--transform", "float_to_half", "--compare-cpu", says=["--compare-cpu: the results of several devices are not compared with cpu"])

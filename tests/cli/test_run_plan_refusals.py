@@ -37,7 +37,7 @@ class RunPlanRefusals(PlanTest):
         self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
             "laod_element": {"parameters": ["x", "index"], "result": "x / 2"}}}))
         self.refuse(3, "--library", "convert", "--transform", "half.cu",
-                    says='half.json: "hooks" has "laod_element", which is none of convert/1 (load_element, store_element)',
+                    says='half.json: "hooks" has "laod_element", which is not a hook of convert/1 (load_element, store_element)',
                     hint='did you mean "load_element"?')
 
     def test_an_unknown_field_of_a_state_is_named_with_the_known_ones(self):
@@ -63,7 +63,7 @@ class RunPlanRefusals(PlanTest):
                 (("--output", "in=out.npy"), "--output in: plan weighted_sum has no output of this name"),
                 (("--set", "inti=1"), "--set inti: plan weighted_sum has no value of this name"),
                 (("--set", "init"), "--set init: has no value"), (("--set", "=1"), "--set =1: has no name"),
-                (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is stated before, as a whole"),
+                (("--set", "init=1", "--set", "init.low=2"), "--set init.low: init is already set as a whole"),
                 (("--set", "init=x"), "--set init: 'x' is not a number"),
                 (("--set", "init=1e39"), "--set init: 1e+39 is not a value of float32"),
                 (("--set", "n=18446744073709551615"), "--set n: 18446744073709551615 is above 2^63 - 1"),
@@ -76,7 +76,7 @@ class RunPlanRefusals(PlanTest):
 
     def test_the_hint_says_which_fields_of_a_struct_are_needed(self):
         self.refuse(2, *SUM, "--set", 'bounds={"low": "x"}', says="is not a value of",
-                    hint="of a struct the fields for which the plan has no default")
+                    hint="for a struct, pass the fields for which the plan has no default")
 
     def test_an_output_that_cannot_be_written_is_refused_before_the_run(self):
         done = self.refuse(3, *SUM, "--output", "nowhere/out.npy", says="nowhere/out.npy")
@@ -110,8 +110,7 @@ class RunPlanRefusals(PlanTest):
                     says="--set store_state: no transform states the fields of its state", hint='in the .json beside the transform: "state": [{"name": …, "type": …}, …]; else leave out --set store_state.…')
 
     def test_elements_are_refused_where_no_size_takes_them(self):
-        self.refuse(2, *LOAD, "--set", "n=5", "--elements", "7", says="--elements 7: is the value of no size: --set states those of "
-                    "plan convert, or they have defaults", hint="leave out --elements")
+        self.refuse(2, *LOAD, "--set", "n=5", "--elements", "7", says="--elements 7: there is no size to set: --set or defaults set all sizes of plan convert", hint="leave out --elements")
 
     def test_whole_numbers_may_have_an_exponent(self):
         said = self.run_plan(*SUM, "--set", "n=1e2", "--set", "bounds.stride=2e0")
@@ -159,8 +158,7 @@ class RunPlanRefusals(PlanTest):
     def test_a_state_without_known_fields_is_passed_with_a_warning(self):
         self.file("state", bytes(5))
         said = self.run_plan(*SUM, "--elements", 10, "--state", "state")
-        self.assertEqual(said["warnings"], ["--state state: no transform states the fields of its state, so that the size of "
-                                            "state, 5 bytes, is not checked"])
+        self.assertEqual(said["warnings"], ["--state state: no transform declares the fields of its state, so the size of state, 5 bytes, is not checked"])
 
     def store_double(self, sidecar):
         self.file("s.cu", 'extern "C" __device__ void store_element(void* o, std::size_t i, float v, void const*)\n'

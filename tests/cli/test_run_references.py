@@ -47,7 +47,7 @@ class RunReferences(CliTest):
         self.file("half.json", json.dumps({"name": "half", "summary": "x / 2", "hooks": {
             "per": {"parameters": ["x"], "result": "x / 2"}}}))
         done = self.fatlink(*self.words("half", "more"), status=3)
-        self.assertIn('half.json: "hooks" has "per", which is none of half.fatbin (pre)', done.stderr)
+        self.assertIn('half.json: "hooks" has "per", which is not a hook of half.fatbin (pre)', done.stderr)
         self.assertIn('did you mean "pre"?', done.stderr)
 
     def test_several_filled_hooks_are_stated_in_the_text(self):
@@ -103,7 +103,7 @@ class RunReferences(CliTest):
     def test_a_json_whose_hook_nothing_calls_is_refused(self):
         self.two()
         self.transform("half", "pre", "0.5f * x", "x / 2", states="user_transfrom")
-        self.assert_fails(3, *self.words("half", "more"), says=['half.json: "hook" is "user_transfrom", which is none of half.fatbin (pre)'],
+        self.assert_fails(3, *self.words("half", "more"), says=['half.json: "hook" is "user_transfrom", which is not a hook of half.fatbin (pre)'],
                           hint="state the hook")
 
     def test_a_json_of_a_transform_that_fills_no_hook_is_refused(self):
@@ -115,7 +115,7 @@ class RunReferences(CliTest):
         self.two()
         self.transform("half", "pre", "0.5f * x", "x / 2", states="post")
         self.assert_fails(3, *self.words("half", "more"),
-                          says=['half.json: "hook" is "post", which is none of half.fatbin (pre)'], hint="state the hook")
+                          says=['half.json: "hook" is "post", which is not a hook of half.fatbin (pre)'], hint="state the hook")
 
     def test_the_reference_of_a_shipped_transform_has_its_tolerance(self):
         said = self.fatlink_json("run", "--device", "cpu", "--transform", "gelu", "--elements", 100)

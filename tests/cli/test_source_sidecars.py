@@ -92,7 +92,7 @@ class SourceSidecars(CompileCase):
         own = HALF_JSON.replace("half", "mine").encode()
         self.file("out.json", own)
         self.file("half.json", HALF_JSON)
-        self.assert_fails(2, *COMPILE, "out.fatbin", says=["out.json states something else than the sidecar beside the source"],
+        self.assert_fails(2, *COMPILE, "out.fatbin", says=["out.json differs from the sidecar beside the source"],
                           hint="move it, or name another file with --output")
         self.assertEqual(self.output("out.json"), own)
         self.assertFalse((self.folder / "out.fatbin").exists())

@@ -174,7 +174,7 @@ class Watch(CompileCase):
         self.assertIn("verified, ", self.next_run(process))
 
     def test_a_limit_of_inotify_is_a_warning_that_names_the_sysctl(self):
-        says = "fatlink: warning: inotify cannot watch another folder: No space left on device; changes of files are looked for " \
+        says = "fatlink: warning: inotify cannot watch another folder: No space left on device; files are checked for changes " \
                "every 100 ms; raise the sysctl fs.inotify.max_user_watches\n"
         process = self.start_pair(says, env={"LD_PRELOAD": str(TESTS / "libfaulty_system.so"), "FATLINK_FAULT": f"{errno.ENOSPC}@1+",
                                        "FATLINK_FAULT_ROOT": str(self.folder), "FATLINK_FAULT_CALL": "inotify_add_watch"})
@@ -183,7 +183,7 @@ class Watch(CompileCase):
 
     def test_not_with_json(self):
         done = self.fatlink(*WATCH, "half.cu", "--json", status=2)
-        self.assertIn("--json: one object is printed", done.stderr)
+        self.assertIn("--json prints one object", done.stderr)
         self.assertIn("leave out --json", done.stderr)
 
     def test_it_ends_with_the_reader_of_its_output(self):

@@ -130,7 +130,7 @@ class WeakCode(CliTest):
         helper, call, shown = HELPERS["function"]
         done = self.fatlink("check", "--target", "sm_90", "--mode", "lto", *self.compile_authors(helper, call),
                             env={"FATLINK_LINKD": "/nonexistent"})
-        self.assertIn("fatlink: warning: inline functions of one name were not compared: ", done.stderr)
+        self.assertIn("fatlink: warning: inline functions with the same name were not compared: ", done.stderr)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.configure(self.layer("t+p", "EMIT cubin PTXAS -O1")).returncode, 0)
         done = self.build()
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("fatlink has this option itself", plain(done.stdout + done.stderr))
+        self.assertIn("fatlink has an option of its own for it", plain(done.stdout + done.stderr))
 
     @long_test  # test_a_malformed_group_stops_configuration
     def test_a_file_with_a_plus_in_its_name_is_no_group(self):

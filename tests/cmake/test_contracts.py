@@ -165,7 +165,7 @@ class Definitions(ContractsCase):
         self.write("nvcc", f'#!/bin/sh\nexec "{NVCC}" $(echo "$@" | sed "s/-Xfatbin=-ident=[^ ]*/-Xfatbin=-ident=other/")\n')
         (self.folder / "nvcc").chmod(0o755)
         self.assert_build_fails(f'set(CUDAToolkit_NVCC_EXECUTABLE "{self.folder}/nvcc")\n' + FATBIN,
-                                "t.fatbin: the ident of its ptx:sm_75 entry is not the one asked for")
+                                "t.fatbin: the ident of its ptx:sm_75 entry is not the expected one")
 
     def test_a_hook_of_another_type_names_the_contracts_header_and_shows_the_declaration(self):
         self.write("t.cu", TRANSFORM.replace("float", "double"))
@@ -207,7 +207,7 @@ class LineInformation(ContractsCase):
     def test_lineinfo_where_it_would_lose_the_ident_fails_the_build(self):
         self.write("options", "-lineinfo\n")
         self.assert_build_fails(FATBIN.replace("CONTRACT c)", f"CONTRACT c OPTIONS --options-file={self.folder}/options)"),
-                                "is not the one asked for", "-lineinfo in OPTIONS")
+                                "is not the expected one", "-lineinfo in OPTIONS")
 
 
 class References(ContractsCase):
@@ -263,7 +263,7 @@ class References(ContractsCase):
 
     def test_references_of_named_parameters_are_checked(self):
         for reference, *says in (
-                (self.hooks("hok"), '"hooks" has "hok", which is none of c/3', 'did you mean "hook"?'),
+                (self.hooks("hok"), '"hooks" has "hok", which is not a hook of c/3', 'did you mean "hook"?'),
                 (self.hooks(result="2 * y"), 'hooks.hook.result: unknown name "y"'),
                 (self.hooks(ulp=1), 'hooks.hook: unknown key "ulp"'),
                 ({**self.hooks(), "hook": "hook"}, 'hook: belongs to the form for one hook in x')):

@@ -97,10 +97,10 @@ extern "C" __global__ void reduce_tiles(float const* in, float* out, unsigned lo
                     lists=self.LISTS.replace("CONTRACT c ", ""))
 
     def test_a_plan_that_names_an_unknown_hook_is_refused(self):
-        self.refuse(f"{self.folder}/p.json: computes.out: hooks is no hook of ", "t.fatbin [plan-mismatch]",
-                    "did you mean hook? hooks there are: hook",
+        self.refuse(f"{self.folder}/p.json: computes.out: hooks is not a hook of ", "t.fatbin [plan-mismatch]",
+                    "did you mean hook? the hooks are: hook",
                     change=lambda plan: plan["computes"].update(out="map(hooks, map(hook, in))"))
-        self.refuse(f"{self.folder}/p.json: arguments[0].hook: load is no hook of ",
+        self.refuse(f"{self.folder}/p.json: arguments[0].hook: load is not a hook of ",
                     change=lambda plan: plan["arguments"][0].update(hook="load", type="element"))
 
     def test_a_plan_that_does_not_fit_the_kernel_is_refused(self):

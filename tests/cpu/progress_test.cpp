@@ -38,7 +38,7 @@ TEST_F(Ptx, AThreadThatWaitsForeverIsNamedWithWhatItWaitsFor)
                         "setp.ne.u32 %p1, %t, 0; @%p1 bar.sync 0; $l: ld.volatile.global.u32 "
                         "%r1, [flag]; setp.eq.u32 %p2, %r1, 0; @%p2 bra $l; bar.sync 0;");
   for (auto const* part :
-       {"thread (0,0,0): ", "is still running after 200000 instructions, which waiting counts as: ",
+       {"thread (0,0,0): ", "is still running after 200000 instructions, the limit for polling: ",
         "it waits for another value at 0x7", " (flag), and every thread that has started waits",
         "; thread (1,0,0), with 2 others of its warp, waits at a barrier that other threads of the "
         "block never reach: @%p1 bar.sync 0 (a.ptx:9)"})
@@ -77,7 +77,7 @@ TEST_F(Ptx, EndlessLoopsOfCallsAndProductsEndAsSoonAsOthers)
 
 TEST_F(Ptx, AThreadThatSleepsForeverIsNamed)
 {
-  expect_failure(error_kind::endless, "it sleeps again and again",
+  expect_failure(error_kind::endless, "it sleeps repeatedly",
                  {{"a.ptx", kernel_of("$l: nanosleep.u32 100; bra $l;")}}, 5000);
 }
 

@@ -166,7 +166,7 @@ TEST_F(Ptx, AliasesAreOtherNamesOfAFunction)
   EXPECT_EQ(run({{"a.ptx", ".extern .func (.param .b32 r) g();\n" + call}, {"b.ptx", library}}, 1),
             values{7});
   expect_failure(error_kind::unresolved,
-                 "g is an alias of h, which is no function that the module defines",
+                 "g is an alias of h, which is not a function that the module defines",
                  {{"a.ptx", ".visible .func g();\n.alias g, h;\n" + kernel_of("call g;")}});
 }
 

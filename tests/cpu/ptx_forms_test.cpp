@@ -16,8 +16,8 @@ TEST_F(Ptx, RefusesMasksAndSpacesOfUnknownForm)
   refuse("not a state space of generic addresses", "isspacep.nowhere %p1, %rd1;");
   refuse("it has no .relu", "add.relu.s32 %v, %t, 1;");
   refuse("it has no .relu", "min.relu.u16x2 %v, %t, 1;");
-  refuse(".sat is of mad.hi.s32 only", "mad.lo.sat.s32 %v, %t, 1, 1;");
-  refuse(".sat is of mad24.hi.s32 only", "mad24.lo.sat.s32 %v, %t, 1, 1;");
+  refuse(".sat is valid only for mad.hi.s32", "mad.lo.sat.s32 %v, %t, 1, 1;");
+  refuse(".sat is valid only for mad24.hi.s32", "mad24.lo.sat.s32 %v, %t, 1, 1;");
 }
 
 TEST_F(Ptx, RefusesVideoInstructionsOfUnknownForm)

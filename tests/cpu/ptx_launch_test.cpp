@@ -94,7 +94,7 @@ TEST_F(Launches, OfClustersOfMoreThanEightBlocksAreRefused)
 {
   expect_failure(error_kind::launch,
                  "kernel k: its clusters have 3 x 3 x 1 blocks (.reqnctapercluster, "
-                 "__cluster_dims__); the most are 8",
+                 "__cluster_dims__); the maximum is 8",
                  kernel_with(".explicitcluster\n.reqnctapercluster 3, 3, 1"));
 }
 
@@ -108,7 +108,7 @@ TEST_F(Launches, OfMoreThreadsThanTheRaceCheckNamesAreRefusedWithIt)
     ADD_FAILURE() << "no failure";
   } catch (code_error const& failed) {
     EXPECT_STREQ(failed.what(),
-                 "kernel k: more threads than the race check can name: at most 68719476735");
+                 "kernel k: more threads than the race check can track: at most 68719476735");
   }
 }
 

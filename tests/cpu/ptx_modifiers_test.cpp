@@ -17,7 +17,7 @@ TEST_F(PtxModifiers, BulkReductionsHaveNoMulticast)
   refuse("a reduction has no .multicast::cluster",
          "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes"
          ".multicast::cluster.add.u32 [%r1], [%r2], 16, [%r3];");
-  refuse(".multicast::cluster is of copies from global memory to shared memory",
+  refuse(".multicast::cluster is valid only for copies from global to shared memory",
          "cp.async.bulk.global.shared::cta.bulk_group.multicast::cluster [%rd1], [%r2], 16, %h1;");
 }
 
@@ -30,7 +30,7 @@ TEST_F(PtxModifiers, BulkCopiesAreCompletedInOneWay)
 
 TEST_F(PtxModifiers, OnlyAtomicsOfHalvesHaveNoftz)
 {
-  constexpr auto k_message = ".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only";
+  constexpr auto k_message = ".noftz is valid only for .f16, .f16x2, .bf16 and .bf16x2";
   refuse(k_message, "red.global.add.noftz.f32 [%rd1], %f1;");
   refuse(k_message, "atom.global.add.noftz.u32 %v, [%rd1], 1;");
   refuse(k_message,
@@ -69,7 +69,7 @@ TEST_F(PtxModifiers, ProductsOfSmallElementsHaveOneLayout)
 
 TEST_F(PtxModifiers, ProductsSaturateIntegersOnly)
 {
-  constexpr auto k_message = ".satfinite is of s8, u8, s4 and u4 only";
+  constexpr auto k_message = ".satfinite is valid only for s8, u8, s4 and u4";
   refuse(k_message,
          "mma.sync.aligned.m16n8k8.row.col.satfinite.f32.tf32.tf32.f32 {%f1,%f1,%f1,%f1}, "
          "{%r1,%r1,%r1,%r1}, {%r1,%r1}, {%f1,%f1,%f1,%f1};");
@@ -80,7 +80,8 @@ TEST_F(PtxModifiers, ProductsSaturateIntegersOnly)
 
 TEST_F(PtxModifiers, ProductsOfBitsHaveAnOperationAndOthersHaveNone)
 {
-  constexpr auto k_message = ".xor.popc and .and.popc are of b1, which needs one of them";
+  constexpr auto k_message =
+      ".xor.popc and .and.popc are valid only for b1, which requires one of them";
   refuse(k_message,
          "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r1,%r1}, {%r1}, {%r1}, {%r1,%r1};");
   refuse(k_message,
@@ -96,7 +97,7 @@ TEST_F(PtxModifiers, ProductsOfBitsHaveAnOperationAndOthersHaveNone)
 
 TEST_F(PtxModifiers, ProductsOfF64AreRoundedToNearest)
 {
-  refuse(".rn is of f64 only",
+  refuse(".rn is valid only for f64",
          "wmma.mma.sync.aligned.row.col.m8n8k32.rn.s32.s4.s4.s32 {%r1,%r1}, {%r1}, {%r1}, "
          "{%r1,%r1};");
 }

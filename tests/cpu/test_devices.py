@@ -31,8 +31,8 @@ class Devices(DevicesSuite, CliTest):
         text = self.fatlink("run", "--device", self.TWO, "--elements", 200_000, "--print", 1).stdout
         self.assertRegex(text, r"(?m)^Device cpu#2: reference device on .*\(sm_90\), elements 99,328 to 199,999$")
         self.assertRegex(text, r"(?m)^\[2\] LTO link \(link-time optimised\): 1 link, 2 loads$")
-        self.assertRegex(text, r"(?m)^    cpu +99,328 elements +[\d.]+ ms, .* elements a second; loaded in .* ms; verified$")
-        self.assertRegex(text, r"(?m)^    total +200,000 elements +[\d.]+ ms, .* elements a second; [\d.]+ ms from the first start")
+        self.assertRegex(text, r"(?m)^    cpu +99,328 elements +[\d.]+ ms, .* elements per second; loaded in .* ms; verified$")
+        self.assertRegex(text, r"(?m)^    total +200,000 elements +[\d.]+ ms, .* elements per second; [\d.]+ ms from the first start")
         self.assertIn("Both modes agree.", text)
         self.assertIn("out[0]  in 0.25  ptx 0  lto 0  expected 0", text)
 

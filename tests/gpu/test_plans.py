@@ -64,8 +64,8 @@ class Plans(CliTest):
                  "--transform", CORPUS / "scaled_add.fatbin", "--set", "n=1")
         self.fatlink(*words)
         # The occupancy on the reference device is 1, on a GPU that of blocks of 64 threads.
-        self.assert_fails(2, *words, "--compare-cpu", says=["argument in has 1 elements in the plan here, and ",
-                                                            " in the run before"],
+        self.assert_fails(2, *words, "--compare-cpu", says=["argument in has 1 elements in this run, but ",
+                                                            " in the previous run"],
                           hint="run one mode, without --compare-cpu")
 
 

@@ -132,8 +132,7 @@ class Bounds(CliTest):
         done = self.fatlink("check", *JUDGED, file, status=5)
         self.assertEqual(done.stderr.splitlines(),
                          ["fatlink: error: out of memory", "  code:   out-of-memory",
-                          "  hint:   use fewer --elements, smaller sizes (--set) or inputs, or raise the limit of memory "
-                          "(ulimit -v)"])
+                          "  hint:   use fewer --elements, smaller sizes (--set) or inputs, or raise the memory limit (ulimit -v)"])
 
     def test_variables_of_120_gigabytes(self):
         declared = "".join(f".visible .global .b8 v{i}[2000000000];\n" for i in range(60))

@@ -133,7 +133,7 @@ class HostileSources(CompileCase):
             with self.subTest(bomb=name):
                 error = self.compile_hostile(BOMBS[name][0], "--memory-limit", "4096", seconds="60")
                 self.assertEqual(error["code"], "SIGSEGV")
-                self.assertIn("nest too deep use up the compiler's stack", error["hint"])
+                self.assertIn("templates overflow the compiler's stack", error["hint"])
 
     @unittest.skipIf(SANITIZED, "sanitizers handle the signal")
     def test_a_crash_says_what_is_likely(self):

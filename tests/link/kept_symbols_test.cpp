@@ -63,7 +63,7 @@ TEST_F(KeptSymbols, RefuseAMisspeltKernelBeforeTheLink)
         [&] {
           (void)unused.link(inputs(), options(mode, with_kernels({"k7", "skaled"})));
         },
-        "kernel skaled is in no input");
+        "no input defines kernel skaled");
   }
 }
 

@@ -96,7 +96,7 @@ class Refusals(PlanCase):
         plan = fatlink.load("segmented_reduce_4", "add_float")
         offsets = numpy.arange(9, dtype=numpy.uint64)
         self.assert_error(fatlink.UsageError, plan.run, in_=self.numbers, offsets=offsets, out=numpy.zeros(4, numpy.float32),
-                          says="argument segments: is 8 by argument offsets, and 4 by argument out")
+                          says="argument segments: is 8 according to argument offsets, but 4 according to argument out")
 
     def test_of_questions_before_a_device_is_known(self):
         with self.assertRaises(fatlink.UsageError) as raised:

@@ -260,18 +260,18 @@ void add_bench(CLI::App& app, int& exit_status)
     add_mode(*verb, arguments->mode);
   }
   add_counts(*verb, "--elements", arguments->elements, {1, std::uint64_t{1} << 36},
-             "elements of a launch, for example 1e6, or several 1Mi,256Mi (default: 256Mi)")
+             "elements per launch, such as 1e6 or 1Mi,256Mi (default: 256Mi)")
       ->each([arguments](std::string const&) { arguments->states_elements = true; });
-  add_choices(*verb, "--only", arguments->parts, k_parts,
-              "measure these parts only, separated by commas");
+  add_choices(*verb, "--only", arguments->parts, k_parts, "parts to measure, separated by commas");
   add_count(*verb, "--repeat", arguments->repeat, {1, 10000}, "number of rounds");
   add_common_link_flags(*verb, arguments->link);
   verb->add_flag("--json", arguments->json, k_json_help);
   group_scope const scope(*verb, k_more_group);
   add_transforms(*verb, arguments->transforms);
   add_kernels(*verb, arguments->link.options.kernels,
-              "measure this kernel and keep no other; repeat it to keep several, of which the "
-              "first is measured (default: apply_transform, or the library's only kernel)");
+              "kernel to measure; the other kernels are removed; repeat the option to keep several "
+              "kernels, of which the first is measured (default: apply_transform, or the library's "
+              "only kernel)");
   add_set(*verb, arguments->values);
   add_resources(*verb, arguments->resources);
   verb->footer(

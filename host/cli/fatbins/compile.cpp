@@ -98,9 +98,9 @@ void warn_about_float_flags(compiled_source& compiled, std::string const& file)
   for (auto const& entry : compiled.code.entries())
     if (entry.kind == entry_kind::ltoir && entry.float_flags() != float_flags{}) {
       compiled.warnings.push_back(fmt::format(
-          "{} is compiled with {}: an lto link with inputs of other float flags, such as a "
-          "library that is compiled with the defaults, must state all four (run, link and check: "
-          "--ftz, --prec-div, --prec-sqrt and --fma, or --use-fast-math)",
+          "{} is compiled with {}: an lto link with inputs that have other float flags, such as a "
+          "library with the defaults, must set all four flags (run, link and check: --ftz, "
+          "--prec-div, --prec-sqrt and --fma, or --use-fast-math)",
           file, to_string(entry.float_flags())));
       return;
     }
@@ -154,13 +154,13 @@ std::string warn_of_similar(std::string const& function, contracts_of_hooks cons
   for (auto const& [hook, names] : contracts) {
     if (function.starts_with(fmt::format("_Z{}{}", hook.size(), hook)))
       return fmt::format(
-          "{} is {} without extern \"C\", so that it is not the hook of {}: declare it extern "
-          "\"C\", and {}, so that its type is checked",
+          "{} is {} without extern \"C\", so it is not the hook of {}: declare it extern \"C\", "
+          "and {} to check its type",
           function, hook, contracts_text(names), contract_remedy(names));
     if (is_similar(function, hook))
       return fmt::format(
-          "{} is no hook of an installed contract; did you mean {}, a hook of {}? {}, so that name "
-          "and type are checked",
+          "{} is not a hook of an installed contract; did you mean {}, a hook of {}? {} to check "
+          "name and type",
           function, hook, contracts_text(names), contract_remedy(names));
   }
   return {};
@@ -175,8 +175,8 @@ void warn_about_hooks(compiled_source& compiled)
   auto const before = compiled.warnings.size();
   for (auto const& [hook, names] : contracts)
     if (functions.contains(hook))
-      compiled.warnings.push_back(fmt::format("{} is a hook of {}: {}, so that its type is checked",
-                                              hook, contracts_text(names), contract_remedy(names)));
+      compiled.warnings.push_back(fmt::format("{} is a hook of {}: {} to check its type", hook,
+                                              contracts_text(names), contract_remedy(names)));
   if (compiled.warnings.size() != before || has_kernel(compiled)) return;
   for (auto const& function : functions)
     if (auto warning = warn_of_similar(function, contracts); !warning.empty())
@@ -186,7 +186,7 @@ void warn_about_hooks(compiled_source& compiled)
 int compile(compile_arguments const& arguments)
 {
   if (arguments.source == "-")
-    fail_usage("a source is not read from standard input", "-",
+    fail_usage("a source cannot be read from standard input", "-",
                "name a file: half.cu, or half.ll for LLVM IR");
   check_fatbin_output(arguments.output, {}, arguments.json);
   if (!is_standard_output(arguments.output))
@@ -225,7 +225,7 @@ void add_compile(CLI::App& app, int& exit_status)
       ->required();
   add_fatbin_output(*verb, arguments->output);
   add_compile_flags(*verb, arguments->compile);
-  verb->add_flag("--timing", arguments->timing, "show where the time went");
+  verb->add_flag("--timing", arguments->timing, "show the time of each step");
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer("Example: fatlink compile half.cu --contract apply_transform -o half.fatbin");
   verb->callback([arguments, &exit_status] { exit_status = compile(*arguments); });

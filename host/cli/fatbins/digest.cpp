@@ -31,9 +31,9 @@ void refuse_stated_digest(fatbin const& input)
       {.message = fmt::format("{}: {} states the sha256 of the unchanged file", input.name(), json),
        .input = input.name(),
        .code = error_code::digest_in_sidecar,
-       .hint = fmt::format(
-           "no digests are required, because {} verifies the file; or remove \"sha256\" from {}",
-           json, json)});
+       .hint = fmt::format("the file needs no digests, because {} verifies it; to add them, remove "
+                           "\"sha256\" from {}",
+                           json, json)});
 }
 
 void replace_file(std::filesystem::path const& path, bytes_view bytes)
@@ -78,9 +78,9 @@ void add_digest(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink digest half.fatbin\n"
-      "The ident of every entry then states digests of all entries; a fatbin whose content does\n"
-      "not match them is refused with exit status 3. The CMake function fatlink_add_fatbin adds\n"
-      "digests after each build.");
+      "The ident of every entry then holds digests of all entries. Every command refuses a fatbin\n"
+      "that does not match its digests, with exit status 3. The CMake function fatlink_add_fatbin\n"
+      "adds digests after each build.");
   verb->callback([arguments, &exit_status] { exit_status = digest(*arguments); });
 }
 

@@ -60,11 +60,10 @@ void keep_own_sidecar(std::filesystem::path const& path, detail::sidecar_ptr con
 {
   if (!present || present->json().contains(k_digest)) return;
   if (auto const own = present->json(); !own.empty() && own != members)
-    fail_usage(
-        fmt::format("{} states something else than the sidecar beside the source, which would "
-                    "replace it; no fatlink wrote it, as it has no \"sha256\"",
-                    path.string()),
-        path.string(), "move it, or name another file with --output");
+    fail_usage(fmt::format("{} differs from the sidecar beside the source, which would replace it; "
+                           "fatlink did not write it, because it has no \"sha256\"",
+                           path.string()),
+               path.string(), "move it, or name another file with --output");
 }
 
 /// The path of the sidecar of the fatbin `output`.
@@ -98,7 +97,7 @@ nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& o
     members = merge_members(sidecars, path, warnings);
   else if (!replaced.is_null() && replaced != digest && !state(sidecars, members))
     warnings.push_back(fmt::format(
-        "{} keeps what it states about another {}, which is replaced; if the code computes "
+        "{} is kept, but was written for another {}, which is replaced; if the new code computes "
         "something else, remove {} and write it again",
         path.string(), output.string(), path.string()));
   keep_own_sidecar(path, present, members);
@@ -148,15 +147,15 @@ void check_fatbin_output(std::string const& output,
   check_output(output, json);
   if (is_standard_output(output)) return;
   if (std::filesystem::path(output).extension() == ".json")
-    fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have one name", output), output,
-               "name the fatbin x.fatbin; its sidecar is then x.json");
+    fail_usage(fmt::format("{}: a fatbin and its sidecar cannot have the same name", output),
+               output, "name the fatbin x.fatbin; its sidecar is then x.json");
   must_not_overwrite(inputs, output);
   if (!has_sidecar(output)) return;
   auto const sidecar = packed_sidecar(output);
   must_not_overwrite(inputs, sidecar.string());
   auto const owner = std::filesystem::path(sidecar).replace_extension(".fatbin");
   if (owner != output && std::filesystem::exists(owner))
-    fail_usage(fmt::format("{}: its sidecar would be {}, which is that of {}", output,
+    fail_usage(fmt::format("{}: its sidecar would be {}, which is the sidecar of {}", output,
                            sidecar.string(), owner.string()),
                output, "name it x.fatbin, or choose another stem");
 }

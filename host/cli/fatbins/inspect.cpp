@@ -506,8 +506,7 @@ int inspect_contract(inspect_arguments const& arguments)
     fail_usage("an input or --contract is required", {}, "see fatlink inspect --help");
   others.refuse_source_options();
   if (arguments.ptx || has_expectations(arguments.expected) || !arguments.targets.empty())
-    fail_usage("--ptx, --expect and --target are for inputs, and none is given", {},
-               "pass a file or a name");
+    fail_usage("--ptx, --expect and --target require an input", {}, "pass a file or a name");
   auto const contract = describe_contract(name);
   if (arguments.json)
     print_json("fatlink.inspect/1", {{"files", nlohmann::json::array()}, {"contract", contract}});
@@ -555,33 +554,30 @@ void add_inspect(CLI::App& app, int& exit_status)
   auto* verb =
       app.add_subcommand("inspect", "Show the entries, idents, kernels and hooks of inputs.");
   verb->add_option("INPUT", arguments->files,
-                   "names, or files of any form; without one, --contract NAME is shown");
+                   "installed names or files; without an input, --contract NAME is shown");
   {
     group_scope const scope(*verb, k_more_group);
-    verb->add_option(
-            "--expect", arguments->expected.entries,
-            "fail if there is no such entry, for example ptx:sm_75 or ltoir:sm_90a; TARGET "
-            "native: of "
-            "this machine, all: every one")
+    verb->add_option("--expect", arguments->expected.entries,
+                     "fail if this entry is missing, for example ptx:sm_75 or ltoir:sm_90a; target "
+                     "native: this machine's GPUs; all: all supported architectures")
         ->type_name("KIND:TARGET")
         ->take_all()
         ->allow_extra_args(false);
     verb->add_option("--expect-ident", arguments->expected.ident,
-                     "fail if the ident of an entry is not this text")
+                     "fail if the ident of an entry differs from this text")
         ->type_name("IDENT");
     verb->add_flag("--expect-hook", arguments->expected.hook,
-                   "fail if no hook of the stated contract is defined or called");
+                   "fail if the fatbin neither defines nor calls a hook of its contract");
     verb->add_option("--expect-reference", arguments->expected.reference,
-                     "fail if this sidecar cannot be the reference of the fatbin")
+                     "fail if this sidecar is not a valid reference for the fatbin")
         ->type_name("FILE.json");
     verb->add_option("--expect-plan", arguments->expected.plan,
-                     "fail if this file cannot be the launch plan of the fatbin")
+                     "fail if this file is not a valid launch plan for the fatbin")
         ->type_name("FILE.json");
   }
   auto* ptx = verb->add_flag("--ptx", arguments->ptx, "print the PTX");
   add_targets(*verb, arguments->targets,
-              "of the PTX only what links for these GPUs; separated by commas; native: of this "
-              "machine; all: every one")
+              "print only the PTX that links for these GPUs; separated by commas")
       ->needs(ptx);
   add_source_flags(*verb, arguments->sources);
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(ptx);

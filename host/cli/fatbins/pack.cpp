@@ -178,7 +178,7 @@ finding make_interface_mismatch(readable_entry const& a, readable_entry const& b
                          : fmt::format("{} {}, and {} {}", a.name(), shown.a, b.name(), shown.b),
           .hint =
               "pack files that were compiled from one source; pass other sources to the link as "
-              "inputs of their own"};
+              "separate inputs"};
 }
 
 /// Nothing if an entry of `a` agrees with one of `b`; else the first difference.
@@ -252,10 +252,10 @@ statement read_ident(fatbin const& module, std::string const& text)
   if (text.empty()) return {&module, {}, {{"fatlink", k_ident_format}}};
   auto ident = parse_ident(text);
   if (!ident)
-    fail_module(module, "has an ident that is not of fatlink",
+    fail_module(module, "has an ident that fatlink did not write",
                 "build it again without -ident, or with fatlink_add_fatbin");
   if (ident->format != k_ident_format)
-    fail_module(module, "has an ident of a newer fatlink",
+    fail_module(module, "has an ident from a newer fatlink",
                 "install a newer package fatlink-runtime");
   auto members = nlohmann::json::parse(*detail::decode_base64(text));
   for (auto const* name : {"entries", "check", k_opaque}) members.erase(name);
@@ -393,8 +393,8 @@ finding duplicate(fatbin_entry const& entry, fatbin const& first, fatbin const& 
           .files = {a, b},
           .message = fmt::format("{}; a fatbin holds one entry for each kind and target", holders),
           .hint =
-              "pack the files of one translation unit, compiled for different architectures; "
-              "pass other translation units to the link as inputs of their own"};
+              "pack the files of one translation unit, compiled for different architectures; pass "
+              "other translation units to the link as separate inputs"};
 }
 
 /// A file that is passed twice has one finding, not one for each entry.
@@ -458,7 +458,7 @@ void check_relocatable(std::vector<fatbin> const& modules, std::vector<finding>&
             {.id = finding_id::not_relocatable,
              .severity = severity::error,
              .files = {module.name()},
-             .message = fmt::format("{} holds a whole-program cubin for {}, which no link takes",
+             .message = fmt::format("{} holds a whole-program cubin for {}, which cannot be linked",
                                     module.name(), entry.target.name()),
              .hint = "compile it with nvcc -cubin -rdc=true"});
 }
@@ -566,7 +566,7 @@ void add_pack(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<pack_arguments>();
   auto* verb = app.add_subcommand(
       "pack", "Write one fatbin from files of one source for several architectures.");
-  verb->add_option("INPUT", arguments->files, "names, or files of any form")->required();
+  verb->add_option("INPUT", arguments->files, "installed names or files of any form")->required();
   add_fatbin_output(*verb, arguments->output);
   verb->add_option("--package", arguments->package,
                    "package that ships the fatbin: 'NAME VERSION' or NAME")
@@ -575,9 +575,8 @@ void add_pack(CLI::App& app, int& exit_status)
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(
       "Example: fatlink pack -o half.fatbin half_75.fatbin half_90a.fatbin\n"
-      "Entries stay as they are stored; two entries of one kind and architecture, and files that\n"
-      "define different functions, are refused. The ident states what all files state, and "
-      "digests.");
+      "Entries are copied unchanged. Two entries of one kind and architecture are refused, as are\n"
+      "files that define different functions. The ident has what all files state, and digests.");
   verb->callback([arguments, &exit_status] { exit_status = pack(*arguments); });
 }
 

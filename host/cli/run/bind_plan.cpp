@@ -26,7 +26,7 @@ std::string explain_unused(input const& file)
   auto const other = detail::sidecar_path(file.name());
   if (detail::sidecar_of(file)) return {};
   if (detail::read_own_sidecar(other))
-    return fmt::format("{} is the .json of another file than {}", other.string(), file.name());
+    return fmt::format("{} is the .json of a file other than {}", other.string(), file.name());
   if (is_source_name(file.name()) && std::filesystem::exists(other))
     return fmt::format("{} states no reference", other.string());
   return {};

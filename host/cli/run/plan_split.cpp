@@ -28,7 +28,7 @@ char const* reason_of(operation kind)
       return "depends on the neighbors of each element";
     case operation::fold:
     case operation::segmented_fold:
-      return "folds all elements to one, with an initial value that must count once";
+      return "folds all elements into one value, and the initial value must be used only once";
     case operation::scan:
     case operation::exclusive_scan:
       return "depends on all elements before each one";
@@ -94,7 +94,7 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
 {
   auto const place = std::ranges::find(plan.results, output.name, &plan_result::output);
   if (place == plan.results.end())
-    throw not_divisible(fmt::format("it does not state what {} is computed by", output.name));
+    throw not_divisible(fmt::format("it does not state how {} is computed", output.name));
   operand_walk walk(plan, *place);
   auto const is_count =
       place->value.kind == operation::count || place->value.kind == operation::histogram;
@@ -105,7 +105,7 @@ void add_output(plan_split& split, launch_plan const& plan, plan_argument const&
   if (is_count && !(output.type && detail::is_integer(*output.type)))
     walk.fail_division(fmt::format("counts into {}, whose elements are not integers", output.name));
   if (!output.length.empty()) walk.fail_division("has a length that the launches determine");
-  if (walk.arrays().empty()) walk.fail_division("is made of no array");
+  if (walk.arrays().empty()) walk.fail_division("is not computed from an array");
   auto const size = plan.find(*walk.arrays().begin())->shape.front();
   if (split.size.empty()) split.size = size;
   for (auto const& name : walk.arrays())
@@ -165,14 +165,15 @@ void check_expected(plan_split const& split, run_data const& data)
   auto const rows = static_cast<std::size_t>(data.sizes.at(split.size));
   for (auto const& [name, array] : data.expected) {
     if (!split.divided.contains(name))
-      fail_usage(fmt::format("--expect {}: {} is the sum of what several devices count, and is not "
-                             "compared",
-                             name, name),
-                 name, "run it on one device, or leave out --expect");
+      fail_usage(
+          fmt::format(
+              "--expect {}: {} is the sum of the counts of several devices, and is not compared",
+              name, name),
+          name, "run it on one device, or leave out --expect");
     if (array.count() % rows != 0 || array.count() == 0)
       fail_usage(
-          fmt::format("--expect {}: the array has {} elements, which {} = {} does not divide", name,
-                      array.count(), split.size, rows),
+          fmt::format("--expect {}: the array has {} elements, which is not a multiple of {} = {}",
+                      name, array.count(), split.size, rows),
           name, "pass the expected result for these inputs and sizes");
   }
 }

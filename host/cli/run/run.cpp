@@ -435,7 +435,7 @@ void check_comparison(run_arguments const& arguments, device_choice& choice)
                "--compare-cpu", "run it on one GPU: --device gpu:0; or leave out --compare-cpu");
   if (choice.is_reference_device())
     throw unavailable_error(stage::device,
-                            {.message = "--compare-cpu: the run is on the reference device itself",
+                            {.message = "--compare-cpu: the run already uses the reference device",
                              .input = "--compare-cpu",
                              .code = error_code::needs_gpu,
                              .hint = "run it on a GPU: --device gpu; or leave out --compare-cpu"});

@@ -64,7 +64,7 @@ std::map<std::string, std::string> match_files(launch_plan const& plan, char con
       fail_usage(fmt::format("{} {}: names no file", option, text), text,
                  fmt::format("write {} {}=FILE", option, name));
     if (!files.emplace(name, file).second)
-      fail_usage(fmt::format("{} {}: is stated twice", option, name), name, "state it once");
+      fail_usage(fmt::format("{} {}: is given twice", option, name), name, "pass it once");
   }
   return files;
 }
@@ -148,8 +148,8 @@ std::vector<named_text> parse_named(char const* option, std::vector<std::string>
     parsed.push_back({text.substr(0, equals), text.substr(equals + 1)});
     for (std::size_t i = 0; i + 1 < parsed.size(); ++i)
       if (parsed[i].name == parsed.back().name)
-        fail_usage(fmt::format("{} {}: is stated twice", option, parsed[i].name), parsed[i].name,
-                   "state it once");
+        fail_usage(fmt::format("{} {}: is given twice", option, parsed[i].name), parsed[i].name,
+                   "pass it once");
   }
   return parsed;
 }
@@ -173,8 +173,8 @@ void set_value(plan_arguments& arguments, launch_plan const& plan, named_text co
   auto& member = arguments.values[name];
   auto const is_field = dot != std::string::npos;
   if (!member.is_null() && (!is_field || !member.is_object()))
-    fail_usage(fmt::format("--set {}: {} is stated before, as a whole", stated.name, name), name,
-               "state a value once: all of it, or fields of it");
+    fail_usage(fmt::format("--set {}: {} is already set as a whole", stated.name, name), name,
+               "set either the whole value or its fields");
   if (is_field) {
     check_field(*argument, stated.name.substr(dot + 1), stated.name);
     member[stated.name.substr(dot + 1)] = std::move(value);
@@ -193,9 +193,8 @@ void add_modules(CLI::App& verb, run_arguments& arguments)
   add_positional_transforms(verb, arguments.positional);
   add_library(verb, arguments.library);
   verb.add_option("--watch", arguments.watched,
-                  "run now, and again whenever it or what it depends on changes; a "
-                  "transform, source or other file: its .json, the headers that it includes and "
-                  "the library are watched as well")
+                  "run now, and again when this file or its dependencies change; these are its "
+                  ".json, the headers it includes, and the library")
       ->type_name("TRANSFORM");
   add_mode(verb, arguments.mode);
 }
@@ -205,40 +204,38 @@ void add_more(CLI::App& verb, run_arguments& arguments)
 {
   group_scope const scope(verb, k_more_group);
   add_transforms(verb, arguments.transforms);
-  verb.add_option("--kernel", arguments.kernel,
-                  "for a library without a launch plan: kernel to execute, with parameters (const "
-                  "float*, float*, size_t) (default: "
-                  "apply_transform, or the library's only kernel)")
+  verb.add_option(
+          "--kernel", arguments.kernel,
+          "kernel to execute if the library has no launch plan; its parameters must be (const "
+          "float*, float*, size_t) (default: apply_transform, or the library's only kernel)")
       ->type_name("KERNEL");
   add_texts(verb, "--state", arguments.plan.states, "FILE",
-            "a file with the bytes of a transform's state; --set replaces fields of "
-            "it");
-  add_count(verb, "--seed", arguments.seed, {}, "seed of the generated elements");
+            "file with the bytes of a transform's state; --set overrides its fields");
+  add_count(verb, "--seed", arguments.seed, {}, "seed for the generated elements");
 }
 
 void add_device(CLI::App& verb, run_arguments& arguments)
 {
   {
     group_scope const scope(verb, k_input_group);
-    verb.add_option(
-            "--device", arguments.device,
-            "gpu, gpu:N or cpu (default: gpu, or cpu without a GPU); cpu is the reference device, "
-            "which "
-            "links for sm_90, cpu:TARGET for TARGET; several devices divide the elements: all "
-            "(GPUs), gpu:0,1, cpu,cpu or 2xcpu")
+    verb.add_option("--device", arguments.device,
+                    "gpu, gpu:N or cpu (default: gpu, or cpu without a GPU); cpu is the reference "
+                    "device, which links for sm_90, or with cpu:TARGET for TARGET; several devices "
+                    "(all for every GPU, gpu:0,1, cpu,cpu or 2xcpu) divide the elements")
         ->type_name("DEVICE")
         ->each(check_device);
   }
   group_scope const scope(verb, k_reference_device_group);
   add_count(verb, "--instruction-budget", arguments.cpu.instruction_budget, {},
-            "maximum number of instructions of a warp; 0: no limit");
+            "maximum number of instructions per warp; 0: no limit");
   verb.add_flag("--check-races", arguments.cpu.check_races,
-                "fail if a thread accesses what another one writes, without synchronization");
+                "fail on data races; two threads access the same bytes without synchronization, "
+                "and one of them writes");
   verb.add_flag("--check-uninitialized", arguments.cpu.check_uninitialized,
-                "fail if a thread reads shared memory that nothing has written");
-  verb.add_flag("--deterministic", arguments.cpu.deterministic,
-                "run blocks in order on one core, so that atomics on floats give the same bits in "
-                "each run");
+                "fail if a thread reads shared memory before it is written");
+  verb.add_flag(
+      "--deterministic", arguments.cpu.deterministic,
+      "run blocks in order on one core; atomics on floats then give the same bits in each run");
 }
 
 void add_data(CLI::App& verb, run_arguments& arguments)
@@ -248,13 +245,12 @@ void add_data(CLI::App& verb, run_arguments& arguments)
                              "number of elements to generate; for example 65536, 1e6, 1.5M or 64Ki")
                        ->each([&](std::string const&) { arguments.states_elements = true; });
   add_texts(verb, "--input", arguments.plan.inputs, "FILE.npy",
-            "read an input instead, from FILE or NAME=FILE; NAME=FILE for each input, of its type; "
-            "FILE for the only one; -: standard input")
+            "read an input from FILE or NAME=FILE instead of generating it; pass NAME=FILE for "
+            "each input, in its type, or FILE if there is only one; -: standard input")
       ->excludes(elements);
-  add_texts(
-      verb, "--output", arguments.plan.outputs, "FILE.npy",
-      "write an output, if it is correct, to FILE or NAME=FILE; of the last mode; NAME=FILE for "
-      "each output; FILE for the only one; -: standard output");
+  add_texts(verb, "--output", arguments.plan.outputs, "FILE.npy",
+            "write an output to FILE or NAME=FILE, if it is correct; from the last mode; pass "
+            "NAME=FILE for each output, or FILE if there is only one; -: standard output");
   add_set(verb, arguments.plan.values);
 }
 
@@ -262,9 +258,9 @@ void add_checks(CLI::App& verb, run_arguments& arguments)
 {
   group_scope const scope(verb, k_result_group);
   add_texts(verb, "--expect", arguments.plan.expected, "FILE.npy",
-            "fail unless an output agrees with this .npy file");
+            "fail if an output does not match this .npy file");
   verb.add_flag("--compare-cpu", arguments.compare_cpu,
-                "also run on the reference device, and compare the results");
+                "also run on the reference device and compare the results");
   add_count(verb, "--print", arguments.print, {1, k_most_printed},
             "show the first N results beside the expected values")
       ->default_str("");
@@ -275,28 +271,28 @@ void add_checks(CLI::App& verb, run_arguments& arguments)
 void add_positional_transforms(CLI::App& verb, std::vector<std::string>& transforms)
 {
   verb.add_option("TRANSFORM", transforms,
-                  "name, or file of any form (default: relu_poly); bench with a library with a "
-                  "launch plan: none");
+                  "installed name or file (default: relu_poly); bench has no default for a library "
+                  "with a launch plan");
 }
 
 void add_library(CLI::App& verb, std::string& library)
 {
   verb.add_option("--library", library,
-                  "name, or file of any form (default: that of the transform's contract); "
-                  "apply_transform where the transform states no contract")
+                  "installed name or file (default: the one for the transform's contract); "
+                  "apply_transform if the transform states no contract")
       ->type_name("LIBRARY");
 }
 
 void add_transforms(CLI::App& verb, std::vector<std::string>& transforms)
 {
   add_texts(verb, "--transform", transforms, "TRANSFORM",
-            "the same as the argument TRANSFORM; repeat it for several transforms");
+            "same as the argument TRANSFORM; repeat it to pass several transforms");
 }
 
 void add_set(CLI::App& verb, std::vector<std::string>& values)
 {
   add_texts(verb, "--set", values, "NAME=VALUE",
-            "a size, a value, or a field of a struct or state; n=1000, init=0, bounds.low=1");
+            "set a size, a value, or a field of a struct or state; n=1000, init=0, bounds.low=1");
 }
 
 std::string field_hint(element_type const& type, std::string const& field)

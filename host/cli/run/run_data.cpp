@@ -170,9 +170,8 @@ std::size_t even_offset(std::size_t index, std::size_t segments, std::size_t ele
       {.message = fmt::format("{}: {}", file, cause),
        .input = file,
        .code = error_code::invalid_npy,
-       .hint =
-           "segment i is the elements from offset i up to offset i + 1: write offsets that do not "
-           "decrease, of which none exceeds the number of elements"});
+       .hint = "segment i is the elements from offset i up to offset i + 1: write offsets that do "
+               "not decrease and do not exceed the number of elements"});
 }
 
 std::string offset_text(element_type const& type, detail::int128 value)
@@ -216,8 +215,7 @@ void check_offsets(std::string const& file, array_view const& offsets, std::size
       return fmt::format("offset {} is {}", i, offset_text(offsets.type, value));
     };
     if (value > static_cast<detail::int128>(elements))
-      refuse_offsets(file,
-                     fmt::format("{}, and the segments are of {} elements", text(), elements));
+      refuse_offsets(file, fmt::format("{}, above {}, the number of elements", text(), elements));
     if (value < previous)
       refuse_offsets(file, i == 0 ? fmt::format("{}, below 0", text())
                                   : fmt::format("{}, less than offset {}, which is {}", text(),
@@ -282,10 +280,9 @@ void add_generated_size(plan_formulas const& formulas, detail::array_extents con
 
 [[noreturn]] void fail_value(std::string const& name, std::string const& cause)
 {
-  fail_usage(
-      fmt::format("--set {}: {}", name, cause), name,
-      "state a value of the argument's type; of a struct the fields for which the plan has no "
-      "default");
+  fail_usage(fmt::format("--set {}: {}", name, cause), name,
+             "pass a value of the argument's type; for a struct, pass the fields for which the "
+             "plan has no default");
 }
 
 /// Sets the fields of a state that --set names.
@@ -330,11 +327,12 @@ std::vector<std::byte> read_state(plan_argument const& argument, std::string con
           fmt::format("--state {}: {} has {} bytes, and the state of {} has {}", argument.name,
                       file, bytes.size(), owner->name, owner->types.state->size),
           file,
-          fmt::format("write the fields of {}'s \"state\" as its struct has them, padding too",
-                      owner->file));
+          fmt::format(
+              "write the fields of {}'s \"state\" in the layout of the struct, including padding",
+              owner->file));
   } else if (auto const* const stateless = find_stateless(argument, references)) {
     fail_usage(fmt::format("--state {}: {} states no \"state\"", argument.name, stateless->file),
-               file, "leave out --state; or, if the hook reads one, state its fields there");
+               file, "leave out --state; if the hook reads a state, declare its fields there");
   }
   return bytes;
 }
@@ -355,12 +353,13 @@ std::vector<std::byte> state_of(plan_argument const& argument, plan_arguments co
     bytes = owner->types.default_state;
   if (fields == arguments.values.end()) return bytes;
   if (owner == nullptr)
-    fail_usage(fmt::format("--set {}: no transform states the fields of its state", argument.name),
-               argument.name,
-               fmt::format(
-                   "if the hook reads a state, state its fields in the .json beside the transform: "
-                   "\"state\": [{{\"name\": …, \"type\": …}}, …]; else leave out --set {}.…",
-                   argument.name));
+    fail_usage(
+        fmt::format("--set {}: no transform states the fields of its state", argument.name),
+        argument.name,
+        fmt::format(
+            "if the hook reads a state, declare its fields in the .json beside the transform: "
+            "\"state\": [{{\"name\": …, \"type\": …}}, …]; else leave out --set {}.…",
+            argument.name));
   set_fields(bytes, *owner->types.state, argument.name, fields->second);
   return bytes;
 }
@@ -612,10 +611,11 @@ array_view loaded_array::view() const noexcept
 
 void refuse_elements(std::size_t elements, launch_plan const& plan)
 {
-  fail_usage(fmt::format("--elements {}: is the value of no size: --set states those of plan {}, "
-                         "or they have defaults",
-                         elements, plan.name),
-             "--elements", "leave out --elements");
+  fail_usage(
+      fmt::format(
+          "--elements {}: there is no size to set: --set or defaults set all sizes of plan {}",
+          elements, plan.name),
+      "--elements", "leave out --elements");
 }
 
 transform_reference const* owner_of(plan_argument const& state,
@@ -671,8 +671,8 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
     if (earlier == data.inputs.end())
       data.inputs[name] = input_of(plan, index, files, extents, generated.seed);
     else if (earlier->second.extents != needed)
-      fail_usage(fmt::format("argument {} has {} elements in the plan here, and {} in the run "
-                             "before: its size depends on the code or the device",
+      fail_usage(fmt::format("argument {} has {} elements in this run, but {} in the previous run: "
+                             "its size depends on the code or the device",
                              name, text_of(needed), text_of(earlier->second.extents)),
                  name, "run one mode, without --compare-cpu: --mode lto");
   }

@@ -217,10 +217,10 @@ std::vector<std::string> warn_of_states(run_job const& job)
   std::vector<std::string> warnings;
   for (auto const& [name, file] : job.arguments.states)
     if (owner_of(*job.plan.find(name), job.references.list) == nullptr)
-      warnings.push_back(fmt::format(
-          "--state {}: no transform states the fields of its state, so that the size of {}, {} "
-          "bytes, is not checked",
-          name, file, job.data.states.at(name).size()));
+      warnings.push_back(
+          fmt::format("--state {}: no transform declares the fields of its state, so the size of "
+                      "{}, {} bytes, is not checked",
+                      name, file, job.data.states.at(name).size()));
   print_warnings(warnings);
   return warnings;
 }

@@ -182,7 +182,7 @@ std::string rate_text(run_report const& run, std::size_t rows, double ms, bool i
   if (is_gpu)
     return fmt::format(", {:.0f} GB/s read and written",
                        per_second(count * static_cast<double>(run.row_bytes), ms) / 1e9);
-  return fmt::format(", {:.3g} elements a second", per_second(count, ms));
+  return fmt::format(", {:.3g} elements per second", per_second(count, ms));
 }
 
 // Comparisons.
@@ -198,7 +198,7 @@ std::string error_text(output_verification const& result)
   if (result.max_ratio == 0 && !result.tolerance_ulp) return "no difference";
   if (auto const ulp = result.max_ulp())
     return fmt::format("max {:.3g} ulp (tolerance {:g})", *ulp, *result.tolerance_ulp);
-  return fmt::format("largest error {:.3g} of the bound", result.max_ratio);
+  return fmt::format("largest error {:.3g} times the bound", result.max_ratio);
 }
 
 /// " (in: 0.5)".
@@ -342,7 +342,7 @@ std::string comparison_text(output_verification const& result, std::string const
   if (result.failures == 0 && result.unbounded == 0)
     return fmt::format("verified, {}, {}", count_text(result.elements), error_text(result));
   if (result.failures == 0)
-    return fmt::format("not verified: of {} of {} the bound exceeds the type's range",
+    return fmt::format("not verified: for {} of {}, the bound exceeds the type's range",
                        result.unbounded, count_text(result.elements));
   return fmt::format("WRONG: {} of {}; the first is element {}{}{}: {}, expected {} ± {:.3g}",
                      with_commas(result.failures), count_text(result.elements),

@@ -175,7 +175,7 @@ void run_once(run_arguments const& arguments, detail::file_watch& watch)
 int run_watching(run_arguments arguments)
 {
   if (arguments.json)
-    fail_usage("--json: one object is printed, and --watch prints many results", "--json",
+    fail_usage("--json prints one object, but --watch prints many results", "--json",
                "leave out --json, or --watch");
   arguments.transforms.push_back(arguments.watched);
   auto const file = input_file(arguments.watched);

@@ -126,7 +126,7 @@ call_argument array_exchange::read(fatlink_argument const& stated, void* object)
 {
   dl_tensor tensor{};
   if (api_->read(object, &tensor) != 0)
-    fail_framework(stated.name, "is no array that its framework describes by DLPack");
+    fail_framework(stated.name, "is not an array that its framework describes with DLPack");
   if (tensor.device_type != k_cuda || tensor.device_id != ordinal_)
     fail_array(stated.name,
                detail::format("is on DLPack's device {}:{}; the plan runs on gpu:{}",
@@ -149,7 +149,7 @@ stream_view array_exchange::current_stream() const
 {
   void* stream = nullptr;
   if (api_->current_stream(k_cuda, ordinal_, &stream) != 0)
-    fail_framework("stream", "cannot be asked for: the framework tells no current stream");
+    fail_framework("stream", "is not known: the framework provides no current stream");
   return stream_view(stream);
 }
 

@@ -225,9 +225,9 @@ void check_ir_text(std::string_view text, compile_subject const& subject)
               declaration_hint(subject, subject.contract->hooks.front()));
   }
   if (!is_ir(text))
-    fail_hook(
-        subject, error_code::compile_failed, "is not LLVM IR",
-        "name a file of CUDA C++ .cu; LLVM IR has lines such as: define float @f(float %x) {");
+    fail_hook(subject, error_code::compile_failed, "is not LLVM IR",
+              "a file of CUDA C++ must be named .cu; LLVM IR has lines such as: define float "
+              "@f(float %x) {");
   if (text.find("datalayout") == std::string_view::npos)
     fail_hook(subject, error_code::compile_failed, "states no target datalayout",
               detail::format("add: target datalayout = \"{}\"", k_data_layout));

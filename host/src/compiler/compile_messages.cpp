@@ -209,13 +209,13 @@ std::string header_hint(std::string const& name, compile_subject const& subject,
 {
   if (auto const folder = own_folder_with(name, subject, place); !folder.empty())
     return detail::format(
-        "it is beside the source, whose folder is searched for #include \"{}\" only: write quotes, "
-        "or add the folder with <compile_options::include_folders> {}",
+        "it is beside the source, but that folder is searched only for #include \"{}\": use "
+        "quotes, or add the folder with <compile_options::include_folders> {}",
         name, folder);
   if (is_standard_header(name)) return standard_header_hint(name, subject, place);
   if (!subject.headers_error.empty())
     return detail::format(
-        "the headers of CUDA, which NVRTC brings, could not be unpacked ({}): correct this, use "
+        "the CUDA headers that come with NVRTC could not be unpacked ({}): correct this, use "
         "another folder (FATLINK_CACHE_DIR<, cache_settings::folder>), or add the header's folder "
         "with <compile_options::include_folders>; {}",
         subject.headers_error, folders_text(subject));
@@ -298,7 +298,7 @@ bool is_about_types(std::string_view line, std::string const& hook)
 std::string other_type(std::string_view line, std::string const& hook)
 {
   if (line.find("overload") == std::string_view::npos) return {};
-  return detail::format("{} has another type here than in the contract: ", hook);
+  return detail::format("{} has a different type than in the contract: ", hook);
 }
 
 /// That the hook has another type, and the contract's declaration, if the first error is about it.
@@ -423,8 +423,8 @@ void refuse_product(compile_product const& product, compile_subject const& subje
          .input = subject.name,
          .code = vendor_code(product.code),
          .log = with_header_files(product.log, subject),
-         .hint = "install a newer NVRTC, or compile for an older architecture, which newer GPUs "
-                 "run too"});
+         .hint = "install a newer NVRTC, or compile for an older architecture, whose code newer "
+                 "GPUs also run"});
   auto const line = first_compile_error(product.log);
   auto hint = assembly_hint(product);
   if (hint.empty()) hint = macro_hint(product.log, subject.contract);
@@ -474,12 +474,12 @@ bool is_crash(std::string const& reason)
 char const* hint_of(std::string const& reason)
 {
   if (reason == "SIGSEGV")
-    return "parentheses, braces or templates that nest too deep use up the compiler's stack: "
-           "nest them less, or simplify the source; the next compile is not affected";
+    return "deeply nested parentheses, braces or templates overflow the compiler's stack: nest "
+           "them less, or simplify the source; the next compile is not affected";
   if (reason == "SIGABRT")
-    return "compilers abort where they get no memory: raise <compiler_settings::memory_limit_mib>, "
-           "or "
-           "use smaller arrays; the next compile is not affected";
+    return "compilers abort when they run out of memory: raise "
+           "<compiler_settings::memory_limit_mib>, or use smaller arrays; the next compile is not "
+           "affected";
   return "simplify the source; the next compile is not affected";
 }
 
@@ -487,12 +487,12 @@ char const* hint_of(std::string const& reason)
 
 void refuse_memory(std::string const& name, compiler_settings const& settings)
 {
-  fail_compile(
-      name,
-      detail::format("the compile needed more than its memory limit of {} MiB",
-                     settings.memory_limit_mib),
-      error_code::compile_memory,
-      "look for endless templates or macros, or raise <compiler_settings::memory_limit_mib>");
+  fail_compile(name,
+               detail::format("the compile needed more than its memory limit of {} MiB",
+                              settings.memory_limit_mib),
+               error_code::compile_memory,
+               "look for infinite recursion in templates or macros, or raise "
+               "<compiler_settings::memory_limit_mib>");
 }
 
 void refuse_slow_headers(std::string const& name, compiler_settings const& settings)
@@ -516,7 +516,8 @@ void refuse_death(helper_death const& death, std::string const& name,
             "stopped",
             seconds_of(settings.time_limit)),
         error_code::compile_timeout,
-        "look for endless templates or macros, or raise <compiler_settings::time_limit>");
+        "look for infinite recursion in templates or macros, or raise "
+        "<compiler_settings::time_limit>");
   if (is_near_limit(death.peak_kib, settings.memory_limit_mib)) refuse_memory(name, settings);
   fail_compile(name,
                detail::format("{} ({})",

@@ -97,8 +97,8 @@ std::vector<compile_product> source_compiler::compile_all()
   auto products =
       compile_with_headers(work, *inputs_.headers, *inputs_.places, helpers_, headers_error);
   if (!headers_error.empty())
-    warnings_.push_back(detail::format("{} cannot unpack the headers that it brings: {}",
-                                       inputs_.producer, headers_error));
+    warnings_.push_back(
+        detail::format("{} cannot unpack its CUDA headers: {}", inputs_.producer, headers_error));
   return products;
 }
 

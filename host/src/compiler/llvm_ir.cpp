@@ -316,8 +316,8 @@ namespace {
 constexpr unsigned k_first_modern = 100;
 
 constexpr char const* k_version_hint =
-    "state the version of NVVM IR that the code is written for: !nvvmir.version = !{!0} and "
-    "!0 = !{i32 2, i32 0} (another number where !0 is taken)";
+    "state the version of NVVM IR that the code is written for: !nvvmir.version = !{!0} and !0 = "
+    "!{i32 2, i32 0} (with another number if !0 is in use)";
 constexpr char const* k_triple_hint = "state the target: target triple = \"nvptx64-nvidia-cuda\"";
 constexpr char const* k_constant_hint =
     "write a value that float holds exactly, or the hexadecimal digits of the double of that "
@@ -476,8 +476,8 @@ std::string intrinsic_hint(std::string_view text)
   if (name.starts_with(k_prefix)) name.remove_prefix(k_prefix.size());
   name = name.substr(0, name.find('.'));
   if (std::find(k_known.begin(), k_known.end(), name) == k_known.end())
-    return "call functions of libdevice (__nv_...) in its place, which libNVVM adds";
-  return detail::format("call @__nv_{}{} of libdevice in its place, which libNVVM adds", name,
+    return "call functions of libdevice (__nv_...) instead; libNVVM adds them";
+  return detail::format("call @__nv_{}{} of libdevice instead; libNVVM adds it", name,
                         is_float ? "f" : "");
 }
 
@@ -523,8 +523,8 @@ void refuse_ir_product(compile_product const& product, compile_subject const& su
          .input = subject.name,
          .code = vendor_code(product.code),
          .log = product.log,
-         .hint = "install a newer libNVVM, or compile for an older architecture, which newer GPUs "
-                 "run too"});
+         .hint = "install a newer libNVVM, or compile for an older architecture, whose code newer "
+                 "GPUs also run"});
   if (error.text.empty()) error.text = product.code;
   throw compile_error(stage::compiler, {.message = ir_error_text(error, subject),
                                         .input = subject.name,

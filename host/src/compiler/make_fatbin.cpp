@@ -53,11 +53,12 @@ std::vector<std::string> warnings_of(fatbin const& module, compile_inputs const&
   auto const& name = inputs.subject.program_name;
   if (is_empty(module))
     warnings.push_back(detail::format(
-        "{}: defines no function that a link sees (a static or inline one does not count)", name));
+        "{}: defines no function that a link sees (static and inline functions do not count)",
+        name));
   if (agreement == ir_agreement::unknown)
     warnings.push_back(
-        detail::format("{}: states no contract: whether its hooks have the types of the contract "
-                       "{} cannot be established for LLVM IR",
+        detail::format("{}: states no contract: in LLVM IR, the types of its hooks cannot be "
+                       "compared with those of the contract {}",
                        name, inputs.contract->title()));
   return warnings;
 }

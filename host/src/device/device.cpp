@@ -21,12 +21,12 @@ std::shared_ptr<device_address> device::map_bytes(void* memory, std::size_t byte
 {
   auto& backend = require_device(backend_, "the device");
   if (memory == nullptr && bytes != 0)
-    detail::fail_use("memory of the host to be mapped is null", "memory",
+    detail::fail_use("the host memory to map is null", "memory",
                      "pass the address of the first object");
   constexpr std::size_t k_largest = std::size_t{1} << 44U;  // as of an allocation
   if (bytes > k_largest || bytes > UINTPTR_MAX - reinterpret_cast<std::uintptr_t>(memory))
     detail::fail_use(
-        detail::format("{} bytes of the host cannot be mapped: no array is so large", bytes),
+        detail::format("{} bytes of host memory cannot be mapped: no array is that large", bytes),
         "memory", "pass the size of the array");
   auto address = std::make_unique<device_address>();
   *address = backend.map_host(memory, bytes, access == host_access::read_only);

@@ -19,8 +19,7 @@ char const* to_string(device_kind kind) noexcept
 
 device_address device_backend::map_host(void* /*memory*/, std::size_t /*bytes*/, bool /*read_only*/)
 {
-  detail::fail_use(detail::format("{} cannot work on memory of the host that is mapped; only the "
-                                  "reference device can",
+  detail::fail_use(detail::format("{} cannot use mapped host memory; only the reference device can",
                                   info().name),
                    "the device", "allocate a buffer on the GPU, and copy the memory to it");
 }

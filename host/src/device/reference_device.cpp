@@ -77,8 +77,7 @@ char const* remedy_of_kind(interpreter::code_error const& failure) noexcept
 {
   switch (failure.kind()) {
     case interpreter::error_kind::syntax:
-      return "check it with ptxas, from which it comes or which takes it; if ptxas accepts it, "
-             "report it with the inputs";
+      return "check the PTX with ptxas; if ptxas accepts it, report it with the inputs";
     case interpreter::error_kind::refused:
       return "the reference device has no texture references, tensor maps, multicast memory or "
              "products of several warps; run it on a GPU";

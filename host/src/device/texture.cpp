@@ -112,9 +112,9 @@ linear_texels checked_texels(device_address address, std::size_t bytes, texel_fo
   auto const size = texel_bytes(format);
   check_address(address);
   if (bytes == 0 || bytes % size != 0)
-    fail_texture(detail::format("a buffer of {} bytes is no whole number of texels of {} bytes",
+    fail_texture(detail::format("a buffer of {} bytes is not a whole number of texels of {} bytes",
                                 bytes, size),
-                 "allocate at least one texel, and whole texels");
+                 "allocate one or more whole texels");
   if (bytes / size > k_max_indexed)
     fail_texture(detail::format("{} texels of linear memory are more than the {} that are read by "
                                 "index",

@@ -46,14 +46,14 @@ void check_dimensions(array_shape const& shape)
     fail_shape("an array needs a width", "set array_shape::width to 1 or more texels");
   if (shape.depth != 0 && shape.height == 0)
     fail_shape(detail::format("an array with a depth of {} needs a height", shape.depth),
-               "set array_shape::height, also to 1");
+               "set array_shape::height to 1 or more texels");
   if (shape.depth != 0 && (shape.layers != 0 || shape.is_cubemap))
-    fail_shape(detail::format("an array of layers or faces has no depth, such as {}", shape.depth),
+    fail_shape(detail::format("an array of layers or faces cannot have a depth of {}", shape.depth),
                "set either array_shape::depth, or layers and is_cubemap");
   if (shape.is_cubemap && shape.width != shape.height)
     fail_shape(detail::format("the faces of a cubemap are squares, not {} x {} texels", shape.width,
                               shape.height),
-               "set array_shape::width and height to one number");
+               "set array_shape::width and height to the same number");
   bool const is_plane =
       shape.height != 0 && shape.depth == 0 && shape.layers == 0 && !shape.is_cubemap;
   if (shape.allows_gather && !is_plane)

@@ -232,8 +232,8 @@ std::vector<std::string> read_ident(std::vector<fatbin_entry> const& entries, st
     if (entry.ident_text != text) refuse_ident(name, "its entries have different idents");
   if (text.empty()) return {detail::format(R"("fatlink":{})", k_ident_format)};
   auto const ident = parse_ident(text);
-  if (!ident) refuse_ident(name, "has an ident that is not of fatlink");
-  if (ident->format != k_ident_format) refuse_ident(name, "has an ident of a newer fatlink");
+  if (!ident) refuse_ident(name, "has an ident that fatlink did not write");
+  if (ident->format != k_ident_format) refuse_ident(name, "has an ident from a newer fatlink");
   auto members = members_of(*decode_base64(text));
   std::erase_if(members, [](std::string const& member) {
     return member.starts_with(R"("elements":)") || member.starts_with(R"("entries":)") ||

@@ -86,7 +86,7 @@ class body_checker {
   {
     token_ = lexer_.next();
     if (is_no_token(token_))
-      fail_ptx(token_, detail::format("has {}, which is no token", shown(token_)));
+      fail_ptx(token_, detail::format("has {}, which is not a token", shown(token_)));
   }
 
   [[nodiscard]] bool at(std::string_view text) const { return token_.text == text; }

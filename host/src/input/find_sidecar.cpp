@@ -101,7 +101,7 @@ checked_sidecar check_shared(fs::path const& path, bytes_view bytes)
     return {};
   require_digest(
       shared, path, digest,
-      detail::format("{}; if {} is of another file, name it as that file with .json added",
+      detail::format("{}; if {} belongs to another file, name it like that file with .json added",
                      k_install_together, sidecar_path(path).filename().string()));
   return {.sidecar = std::move(shared), .digest = digest};
 }

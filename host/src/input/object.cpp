@@ -52,7 +52,7 @@ class object_reader {
     if (elf.section_count() == 0 && table != 0)
       refuse_input(error_code::above_limit, file_.name,
                    detail::format("has {} sections or more, above the limit", SHN_LORESERVE),
-                   "pass the objects that it was made of");
+                   "pass the objects that it was made from");
   }
 
   void read_section(elf_reader const& elf, elf_section const& section)

@@ -57,7 +57,7 @@ void check_clusters(kernel const& kernel, dimensions const& grid)
   if (stated.count() == 0) return;
   if (stated.count() > k_cluster_blocks)
     fail_launch(kernel, "its clusters have " + text_of(stated.extent) +
-                            " blocks (.reqnctapercluster, __cluster_dims__); the most are " +
+                            " blocks (.reqnctapercluster, __cluster_dims__); the maximum is " +
                             std::to_string(k_cluster_blocks));
   auto const& [x, y, z] = stated.extent;
   if (grid.x % x == 0 && grid.y % y == 0 && grid.z % z == 0) return;
@@ -122,7 +122,7 @@ void check_shape(kernel const& kernel, launch_options const& options)
                             std::to_string(kernel.max_dynamic_shared()));
   check_clusters(kernel, grid);
   if (options.check_races && grid.count() >= k_max_checked_threads / block.count())
-    fail_launch(kernel, "more threads than the race check can name: at most " +
+    fail_launch(kernel, "more threads than the race check can track: at most " +
                             std::to_string(k_max_checked_threads - 1));
   if (!kernel.is_cooperative()) return;
   if (auto const most = max_resident_blocks(kernel, options); grid.count() > most)

@@ -38,7 +38,7 @@ std::string where_to_install_helper(detail::helper_tool tool)
 {
   auto const* const remedy = tool == detail::helper_tool::nvjitlink
                                  ? "name it in FATLINK_LINKD, or link with <isolation::in_process>"
-                                 : "or name it in FATLINK_LINKD: sources are compiled nowhere else";
+                                 : "or name it in FATLINK_LINKD: sources are compiled only there";
   return detail::format(
       "install {} in libexec beside the program's bin (package fatlink-runtime), {}",
       k_helper_program, remedy);

@@ -33,7 +33,7 @@ constexpr std::size_t k_block = std::size_t{1} << 20;  // bytes; memory grows as
 constexpr char const* k_damaged =
     "an input may be damaged: build it again; the next link is not affected";
 constexpr char const* k_killed =
-    "another process killed it, or the kernel because memory ran out; the next link is not "
+    "another process killed it, or the kernel did when memory ran out; the next link is not "
     "affected";
 constexpr char const* k_raise_limit =
     "raise <linker_settings::time_limit>; a damaged input can also make nvJitLink hang";

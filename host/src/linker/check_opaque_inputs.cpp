@@ -185,7 +185,7 @@ class checker {
                 "{} calls {}, which no input with readable types declares or defines", input.name(),
                 name),
             .hint = detail::format("compile the input that defines {} with "
-                                   "code=[compute_NN,lto_NN], NN its architecture",
+                                   "code=[compute_NN,lto_NN], where NN is its architecture",
                                    name)};
   }
 
@@ -197,8 +197,8 @@ class checker {
             .symbol = stated.function.name,
             .message = detail::format("{} declares {}, and no input shows a definition of it",
                                       stated.file, to_string(stated.function)),
-            .hint = detail::format("pass a transform that defines {}; one that holds kernels, too, "
-                                   "shows it only with PTX: code=[compute_NN,lto_NN]",
+            .hint = detail::format("pass a transform that defines {}; an input with kernels shows "
+                                   "its definitions only with PTX: code=[compute_NN,lto_NN]",
                                    stated.function.name)};
   }
 

@@ -250,7 +250,7 @@ finding make_signature_mismatch(std::vector<fatbin> const& inputs,
       .message = detail::format("{} defines {}, and another input calls it as {}, the type of an "
                                 "inline definition or declaration there",
                                 definer, to_string(call.definition), to_string(call.call)),
-      .hint = "define it with that type, or rename it; declare what is private static"};
+      .hint = "define it with that type, or rename it; declare private definitions static"};
 }
 
 }  // namespace

@@ -357,11 +357,9 @@ void detail::check_inlined(linked_image const& image, std::vector<fatbin> const&
                                    hook.name, to_string(image.mode)),
          .input = names,
          .code = error_code::not_inlined,
-         .hint =
-             "a recursive, very large or __noinline__ function stays a call, and so do others "
-             "with <link_options::optimization 0> or <link_options::fast_compile> max, and those "
-             "of PTX "
-             "or SASS"});
+         .hint = "recursive, very large and __noinline__ functions are not inlined, nor are "
+                 "functions of PTX or SASS; <link_options::optimization 0> and "
+                 "<link_options::fast_compile> max leave all calls"});
   }
 }
 

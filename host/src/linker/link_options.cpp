@@ -428,7 +428,7 @@ void check_reserved(tool const& tool, std::string const& option)
     if (entry.field.empty())
       fail_option(tool.name, option, "it names a file, and fatlink links without files",
                   "remove it");
-    fail_option(tool.name, option, "fatlink has this option itself, and checks its value",
+    fail_option(tool.name, option, "fatlink has an option of its own for it, and checks its value",
                 detail::format("use <{}>", entry.field));
   }
 }
@@ -447,8 +447,7 @@ void check_allowed(tool const& tool, std::string const& option)
       tool.allowed.data(), tool.allowed.data() + tool.allowed.size(),
       [&](raw_option const& known) { return known.name == name || known.short_name == name; });
   if (entry == tool.allowed.data() + tool.allowed.size())
-    fail_option(tool.name, option,
-                "it is not one of those that are known to change nothing but code and messages",
+    fail_option(tool.name, option, "it may change more than the code and messages",
                 detail::format("allowed are {}", list_options(tool.allowed)));
   if (!has_valid_value(std::string_view(option).substr(name.size()), *entry))
     fail_option(tool.name, option, "it has a value that is not allowed",
@@ -596,8 +595,8 @@ error_details name_refused_option(error_details failure, link_options const& opt
     for (auto const& option : texts) {
       auto const line = refusal_of(option, failure.log);
       if (line.empty()) continue;
-      failure.message = detail::format("{} option '{}': this nvJitLink does not take it: {}", tool,
-                                       printable_line(option), line);
+      failure.message = detail::format("{} option '{}': this nvJitLink does not accept it: {}",
+                                       tool, printable_line(option), line);
       failure.input = printable_line(option);
       failure.hint = detail::format(
           "remove it from <link_options::{}>; <nvjitlink::path is> the one that was opened", tool);

@@ -266,7 +266,7 @@ class linker::session {
       state_.forget_file();
       if (state_.settings.cache)
         result.product.warnings.push_back(detail::format(
-            "the cache does not store this link, because another nvJitLink than {} made it",
+            "the cache does not store this link, because an nvJitLink other than {} made it",
             file_.path));
     }
     return {{std::move(result.product.bytes), std::move(result.product.warnings)}, is_as_keyed};

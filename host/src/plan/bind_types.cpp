@@ -82,7 +82,7 @@ element_type read_record(json_place const& list, std::string const& name,
   try {
     return record_type(name, names, types);
   } catch (usage_error const& refused) {
-    list.fail(detail::format("is no struct: {}", refused.what()), refused.details().hint);
+    list.fail(detail::format("is not a struct: {}", refused.what()), refused.details().hint);
   }
 }
 

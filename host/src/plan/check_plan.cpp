@@ -116,10 +116,10 @@ finding unknown_hook(launch_plan const& plan, named_hook const& hook, known_hook
           .severity = severity::error,
           .files = {files, plan.file},
           .symbol = hook.name,
-          .message = detail::format("{}: {}: {} is no hook of {}", plan.file, hook.place, hook.name,
-                                    files),
+          .message = detail::format("{}: {}: {} is not a hook of {}", plan.file, hook.place,
+                                    hook.name, files),
           .hint = list.empty() ? "declare the hook in the library's code or its contract"
-                               : detail::format("{}hooks there are: {}",
+                               : detail::format("{}the hooks are: {}",
                                                 similar.empty()
                                                     ? std::string{}
                                                     : detail::format("did you mean {}? ", similar),
@@ -280,7 +280,7 @@ namespace {
 
 constexpr std::size_t k_pointer_bytes = 8;
 constexpr char const* k_correct_arguments =
-    "correct \"arguments\" of this launch: what the kernel takes, in its order";
+    "correct \"arguments\" of this launch: state the kernel's parameters, in their order";
 
 /// A kernel and the module that has it.
 struct module_kernel {
@@ -388,7 +388,7 @@ std::string suggest_kernel(kernel_list const& list, std::string const& name)
     if (is_mangled(known, name))
       return detail::format("{0} is its C++ name: state {0}, or declare it extern \"C\"", known);
   auto const similar = nearest(names, name);
-  return detail::format("{}kernels there are: {}",
+  return detail::format("{}the kernels are: {}",
                         similar.empty() ? "" : detail::format("did you mean {}? ", similar),
                         list_names(names));
 }

@@ -386,10 +386,10 @@ class size_search {
                   "use a smaller array, or a size that is not negative");
     auto& known = known_[size];
     if (known.value && *known.value != value)
-      fail_extent(
-          argument.name,
-          detail::format("is {} by {}, and {} by {}", *known.value, known.source, value, source),
-          "pass arrays of sizes that agree");
+      fail_extent(argument.name,
+                  detail::format("is {} according to {}, but {} according to {}", *known.value,
+                                 known.source, value, source),
+                  "pass arrays of sizes that agree");
     if (!known.value) known = {value, source};
   }
 
@@ -403,8 +403,7 @@ class size_search {
     if (!text.empty() && status == std::errc{} && end == text.data() + text.size()) return value;
     fail_extent(
         argument.name,
-        detail::format("plan {} needs this size; it is not given, and no array that is given has "
-                       "it as an extent",
+        detail::format("plan {} needs this size; neither it nor an array with this extent is given",
                        formulas_.plan.name),
         remedy_(argument.name));
   }

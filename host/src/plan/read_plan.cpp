@@ -367,7 +367,7 @@ std::string read_kernel(json_place const& place)
   if (!std::ranges::all_of(name, is_part) || (name.front() >= '0' && name.front() <= '9') ||
       name.size() > limits::k_name_bytes)
     place.fail(detail::format("is not the name of a kernel"),
-               "write the kernel's name as in the PTX: of extern \"C\", or mangled");
+               "write the kernel's name as in the PTX: mangled, unless it is extern \"C\"");
   return name;
 }
 

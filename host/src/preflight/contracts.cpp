@@ -75,8 +75,8 @@ std::string remaining_check(preflight_inputs const& inputs, char const* owner)
   return std::any_of(inputs.begin(), inputs.end(), is_opaque)
              ? detail::format("{} types are not compared before the link", owner)
              : detail::format(
-                   "only widths and arity could be checked, and int and float of one "
-                   "width look alike where {} code does not tell them apart",
+                   "only widths and arity could be checked; int and float of one width are "
+                   "distinguished only if {} code distinguishes them",
                    owner);
 }
 

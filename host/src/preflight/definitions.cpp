@@ -117,16 +117,15 @@ finding unused_input(std::vector<std::string> const& hooks, preflight_input cons
 
 finding compared_by_link(fatbin const& input, ptx_function const& function)
 {
-  return {
-      .id = finding_id::compared_by_link,
-      .severity = severity::warning,
-      .files = {input.name()},
-      .symbol = function.name,
-      .message = detail::format("{} defines {}, which the PTX of no other input mentions; where "
-                                "nvcc inlined a function of that name, only the link compares "
-                                "the types",
-                                input.name(), to_string(function)),
-      .hint = "declare it static if it is private, or link to compare it"};
+  return {.id = finding_id::compared_by_link,
+          .severity = severity::warning,
+          .files = {input.name()},
+          .symbol = function.name,
+          .message = detail::format(
+              "{} defines {}, which the PTX of the other inputs does not mention; if nvcc inlined "
+              "a function of that name, only the link compares the types",
+              input.name(), to_string(function)),
+          .hint = "declare it static if it is private, or link to compare it"};
 }
 
 }  // namespace

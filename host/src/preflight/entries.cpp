@@ -244,9 +244,9 @@ finding lacks_target(preflight_inputs const& inputs, fatbin const& input, entry_
           .severity = severity::error,
           .files = {input.name()},
           .message = kind == entry_kind::elf
-                         ? detail::format("{} holds SASS for {}, which links only for exactly "
-                                          "that, not for {}",
-                                          input.name(), fmt::join(names, ", "), link_target.name())
+                         ? detail::format(
+                               "{} holds SASS for {}, which links only for that target, not for {}",
+                               input.name(), fmt::join(names, ", "), link_target.name())
                          : detail::format("{} is compiled for {}, which does not link for {}",
                                           input.name(), fmt::join(names, ", "), link_target.name()),
           .hint = kind == entry_kind::elf
@@ -300,13 +300,14 @@ void check_newer(fatbin const& file, std::vector<finding>& findings)
     if (std::ranges::find(names, text) == names.end()) names.push_back(std::move(text));
   }
   if (names.empty()) return;
-  findings.push_back({.id = finding_id::newer_entry,
-                      .severity = severity::warning,
-                      .files = {file.name()},
-                      .message = detail::format("{} has entries of a newer toolkit than this "
-                                                "fatlink knows, which are passed over: {}",
-                                                file.name(), list_names(names)),
-                      .hint = "use a newer fatlink if one of them is to be linked"});
+  findings.push_back(
+      {.id = finding_id::newer_entry,
+       .severity = severity::warning,
+       .files = {file.name()},
+       .message = detail::format(
+           "{} has entries of a newer toolkit than this fatlink knows, which are ignored: {}",
+           file.name(), list_names(names)),
+       .hint = "use a newer fatlink to link one of them"});
 }
 
 /// Of the input `file`: a link takes one entry, and would lose the other without a word.
@@ -320,9 +321,9 @@ void check_single(fatbin const& file, fatbin_entry const& linked, std::vector<fi
       {.id = finding_id::duplicate_entry,
        .severity = severity::error,
        .files = {file.name()},
-       .message = detail::format("{} holds {} entries of {} for {}, of which a link takes one",
+       .message = detail::format("{} holds {} entries of {} for {}, and a link uses only one",
                                  file.name(), count, kind_text(linked.kind), linked.target.name()),
-       .hint = "read concatenated fatbins as fatlink::input, or pass each as an input of its own"});
+       .hint = "read concatenated fatbins as fatlink::input, or pass each as a separate input"});
 }
 
 /// The first of the kinds that the link can take of which `input` has an entry; else the mode's
@@ -363,8 +364,9 @@ void check_options(preflight_inputs const& inputs, preflight_request const& requ
          .message = detail::format("{} was compiled with options that this fatlink does not know, "
                                    "and does not pass to the link: {}",
                                    input.file->name(), list_names(unknown)),
-         .hint = "if one of them changes floats, state the flags of the link: <link_options::ftz>, "
-                 "<link_options::prec_div>, <link_options::prec_sqrt> and <link_options::fma>"});
+         .hint = "if one of them affects floating-point results, set the flags of the link:  "
+                 "<link_options::ftz>, <link_options::prec_div>, <link_options::prec_sqrt> and "
+                 "<link_options::fma>"});
   }
 }
 
@@ -406,17 +408,18 @@ void check_float_flags(preflight_inputs const& inputs, preflight_request const& 
       reference = &input;
       flags = entry->float_flags();
     } else if (flags != entry->float_flags()) {
-      findings.push_back({.id = finding_id::float_contract,
-                          .severity = severity::error,
-                          .files = {reference->file->name(), input.file->name()},
-                          .message = detail::format(
-                              "{} is compiled with {} and {} with {}; one LTO link has one set",
-                              reference->file->name(), to_string(flags), input.file->name(),
-                              to_string(entry->float_flags())),
-                          .hint = "compile both with the same float flags, link in ptx mode "
-                                  "(<link_mode::ptx>), or state the set of the link: "
-                                  "<link_options::ftz>, <link_options::prec_div>, "
-                                  "<link_options::prec_sqrt> and <link_options::fma>"});
+      findings.push_back(
+          {.id = finding_id::float_contract,
+           .severity = severity::error,
+           .files = {reference->file->name(), input.file->name()},
+           .message = detail::format(
+               "{} is compiled with {} and {} with {}; an LTO link has one set of float flags",
+               reference->file->name(), to_string(flags), input.file->name(),
+               to_string(entry->float_flags())),
+           .hint = "compile both with the same float flags, link in ptx mode "
+                   "(<link_mode::ptx>), or state the set of the link: "
+                   "<link_options::ftz>, <link_options::prec_div>, "
+                   "<link_options::prec_sqrt> and <link_options::fma>"});
     }
   }
 }
@@ -453,14 +456,13 @@ void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& 
     if (entry == nullptr || entry->kind == entry_kind::ltoir) return;  // check_entries reports null
     names.push_back(input.file->name());
   }
-  findings.push_back(
-      {.id = finding_id::no_ltoir,
-       .severity = severity::error,
-       .files = names,
-       .message = detail::format("{}: no LTO-IR to link; an lto link needs one input with it, also "
-                                 "if calls are allowed",
-                                 list_names(names, k_listed_inputs)),
-       .hint = advise_mode(inputs, request)});
+  findings.push_back({.id = finding_id::no_ltoir,
+                      .severity = severity::error,
+                      .files = names,
+                      .message = detail::format("{}: no LTO-IR to link; an lto link needs an input "
+                                                "with LTO-IR, even if calls are allowed",
+                                                list_names(names, k_listed_inputs)),
+                      .hint = advise_mode(inputs, request)});
 }
 
 namespace {
@@ -507,8 +509,7 @@ finding unverified(std::string_view file, std::vector<std::string> modules)
   return {.id = finding_id::unverified_bytes,
           .severity = severity::warning,
           .files = std::move(modules),
-          .message = detail::format(
-              "{} no digest: damage that can still be read would go unnoticed", subject),
+          .message = detail::format("{} no digest, so damage may not be detected", subject),
           .hint = is_file ? pack(file) : state_digest(file)};
 }
 

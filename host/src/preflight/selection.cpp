@@ -29,7 +29,7 @@ finding unused_archive(input const& archive)
   return {.id = finding_id::unused_input,
           .severity = severity::warning,
           .files = {archive.name()},
-          .message = detail::format("{} is not linked: nothing that its members define is missing",
+          .message = detail::format("{} is not linked: its members define no missing symbol",
                                     archive.name()),
           .hint = in_words(
               "leave it out, pass the library whose kernel needs it, or link all of its members: "
@@ -315,7 +315,7 @@ std::string suggest(std::string_view subject, std::string const& name,
   if (mangled != names.end())
     return detail::format("{0} is its C++ name: pass {0}, or declare it extern \"C\"", *mangled);
   auto const nearest = search.nearest(name);
-  return detail::format("{}{} there are: {}",
+  return detail::format("{}the {} are: {}",
                         nearest.empty() ? "" : detail::format("did you mean {}? ", nearest),
                         subject, list_names(names));
 }
@@ -326,7 +326,7 @@ finding unknown_kernel(std::string const& kernel, defined_names const& defined, 
           .severity = severity::error,
           .files = defined.files,
           .symbol = kernel,
-          .message = detail::format("kernel {} is in no input ({})", kernel,
+          .message = detail::format("no input defines kernel {} ({})", kernel,
                                     fmt::join(defined.files, ", ")),
           .hint = defined.kernels.empty() ? "pass the library, which holds the kernels"
                                           : suggest("kernels", kernel, defined.kernels, search)};

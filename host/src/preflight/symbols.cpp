@@ -242,14 +242,13 @@ std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& s
   for (auto const& input : inputs)
     if (hides(input.interface, hook.name))
       return detail::format(
-          "{} defines {} for itself only: compile it with -rdc=true or -dlto, and without static; "
+          "{} defines {} only for itself: compile it with -rdc=true or -dlto, and without static; "
           "in PTX, declare it .visible",
           input.file->name(), hook.name);
   if (is_of_device_runtime(hook.name))
-    return "the CUDA Toolkit's device runtime defines it: pass its libcudadevrt.a, too, and link "
-           "in "
-           "sass mode (<link_mode::sass>), or in lto mode (<link_mode::lto>) and "
-           "<set link_options::allow_calls>";
+    return "the CUDA Toolkit's device runtime defines it: also pass its libcudadevrt.a, and link "
+           "in sass mode (<link_mode::sass>), or in lto mode (<link_mode::lto>) and <set "
+           "link_options::allow_calls>";
   if (hook.name == "__assert_fail") return "call __assertfail, which the driver provides";
   auto const mangled =
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
@@ -260,7 +259,7 @@ std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& s
     return detail::format("did you mean {}? Rename the definition to {}", similar, hook.name);
   auto const advice = detail::format("pass a transform that defines {}", hook.name);
   if (inputs.size() < 2) return advice;
-  return advice + "; a definition that is inline or static does not count, nvcc removes it";
+  return advice + "; inline and static definitions do not count, because nvcc removes them";
 }
 
 finding make_missing_hook(preflight_inputs const& inputs, symbol_index const& symbols,
@@ -365,7 +364,7 @@ finding duplicate_symbol(std::string const& name, std::string const& a, std::str
                               : detail::format("{} is defined by {} and by {}", name, a, b),
           .hint = is_twice  ? detail::format("pass {} once", file)
                   : is_hook ? advise_removal(a, b)
-                            : advise_removal(a, b) + ", or declare what is private static"};
+                            : advise_removal(a, b) + ", or declare private definitions static"};
 }
 
 namespace {

@@ -223,10 +223,10 @@ finding uncertain(function_symbol const& a, function_symbol const& b)
       .severity = severity::warning,
       .files = {a.input->file->name(), b.input->file->name()},
       .symbol = a.function->name,
-      .message = detail::format(
-          "{} uses {} and {} uses {}: another type, or the bits of the same one; int and float "
-          "of one width cannot be told apart here",
-          a.input->file->name(), own, b.input->file->name(), other),
+      .message =
+          detail::format("{} uses {} and {} uses {}: a different type, or the bits of the same "
+                         "type; int and float of one width cannot be distinguished here",
+                         a.input->file->name(), own, b.input->file->name(), other),
       .hint = "build both with one contract (fatlink_add_fatbin(… CONTRACT …)), which checks it"};
 }
 
@@ -250,23 +250,23 @@ finding make_unchecked_function(function_symbol const& hook, function_symbol con
                                 hook.input->file->name(), to_string(*hook.function),
                                 definition.input->file->name(), hook.function->name),
       .hint =
-          "compile it again (nvcc -cubin -rdc=true), without taking the address of the "
-          "function in it, or pass it as PTX or LTO-IR; a damaged file looks alike"};
+          "compile it again (nvcc -cubin -rdc=true), without taking the address of the function in "
+          "it, or pass it as PTX or LTO-IR; the file may also be damaged"};
 }
 
 finding unstated(function_symbol const& hook, function_symbol const& definition)
 {
-  return {.id = finding_id::unchecked_types,
-          .severity = severity::warning,
-          .files = {hook.input->file->name(), definition.input->file->name()},
-          .symbol = hook.function->name,
-          .message = detail::format(
-              "{} takes the address of {} and does not state its types, so those of {} in {} are "
-              "compared with nothing",
-              hook.input->file->name(), hook.function->name, to_string(*definition.function),
-              definition.input->file->name()),
-          .hint = detail::format("pass {} as PTX or LTO-IR, which state the types",
-                                 hook.input->file->name())};
+  return {
+      .id = finding_id::unchecked_types,
+      .severity = severity::warning,
+      .files = {hook.input->file->name(), definition.input->file->name()},
+      .symbol = hook.function->name,
+      .message = detail::format("{} takes the address of {} and does not state its types, so those "
+                                "of {} in {} are not compared",
+                                hook.input->file->name(), hook.function->name,
+                                to_string(*definition.function), definition.input->file->name()),
+      .hint = detail::format("pass {} as PTX or LTO-IR, which state the types",
+                             hook.input->file->name())};
 }
 
 bool is_hook(function_symbol const& symbol)
@@ -491,7 +491,7 @@ finding unreadable(preflight_input const& input, preflight_request const& reques
           .severity = severity::warning,
           .files = {input.file->name()},
           .message = detail::format("{}; only the link compares them, by number and width of the "
-                                    "parameters (float and int are alike)",
+                                    "parameters (float and int are not distinguished)",
                                     describe_opaque(input, request)),
           .hint = advise_compile(input, request)};
 }

@@ -240,11 +240,12 @@ void install_headers(nvrtc const& compiler, std::string const& folder)
       stage::compiler,
       {.message = detail::format(
            "the headers of {} cannot be unpacked to {}: {}", compiler.path(), folder,
-           install == nullptr ? "it brings none" : compiler.functions().error_name(code)),
+           install == nullptr ? "it has none" : compiler.functions().error_name(code)),
        .input = folder,
        .code = error_code::nvrtc_unavailable,
        .log = log == nullptr ? "" : log,
-       .hint = "make room and allow writing there, or set CUDA_HOME to a toolkit with headers"});
+       .hint =
+           "free space there and make it writable, or set CUDA_HOME to a toolkit with headers"});
 }
 
 void warm_up(nvrtc const& compiler)
@@ -263,9 +264,8 @@ void warm_up(nvrtc const& compiler)
        .input = compiler.path(),
        .code = error_code::nvrtc_unavailable,
        .log = products.back().log,
-       .hint =
-           detail::format("install the rest of NVRTC: libnvrtc-builtins.so.13.{} belongs beside it",
-                          compiler.minor())});
+       .hint = detail::format("install NVRTC again: libnvrtc-builtins.so.13.{} must be beside it",
+                              compiler.minor())});
 }
 
 }  // namespace fatlink::detail

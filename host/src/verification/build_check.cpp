@@ -53,7 +53,7 @@ void check_ident(fatbin const& input, std::string const& expected)
     if (!expected.empty() && entry.ident_text != expected)
       fail_check(
           input.name(),
-          detail::format("the ident of its {} entry is not the one asked for: {}", name_of(entry),
+          detail::format("the ident of its {} entry is not the expected one: {}", name_of(entry),
                          entry.ident_text.empty() ? "none" : entry.ident_text),
           "an option for nvcc replaced it: state -lineinfo in OPTIONS of fatlink_add_fatbin, not "
           "in "

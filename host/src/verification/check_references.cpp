@@ -47,7 +47,7 @@ hook_error unknown_hook(std::span<fatbin const> modules, std::string const& name
   auto const* const module = contracted(modules);
   auto const is_of_contract = module != nullptr && !module->ident()->contract.empty();
   auto const similar = nearest(hooks, stated);
-  return {.cause = detail::format("which is none of {} ({})",
+  return {.cause = detail::format("which is not a hook of {} ({})",
                                   is_of_contract ? contract_of(*module->ident()) : name,
                                   list_names(hooks)),
           .hint = similar.empty() ? "state the hook that the reference describes"

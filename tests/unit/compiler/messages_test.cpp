@@ -55,7 +55,7 @@ TEST(CompileMessages, NameTheUsersFileAndLine)
   EXPECT_TRUE(details.code == error_code::compile_failed);
   EXPECT_EQ(details.log, k_log);
   EXPECT_EQ(details.hint,
-            "user_transform has another type here than in the contract: the contract "
+            "user_transform has a different type than in the contract: the contract "
             "apply_transform/1 declares: "
             "extern \"C\" __device__ float user_transform(float x);");
 }
@@ -96,7 +96,7 @@ TEST(CompileMessages, StateWhyHeadersThatNvrtcBringsAreMissing)
       .code = "NVRTC_ERROR_COMPILATION",
       .log = "half.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (none)"};
   EXPECT_EQ(source_refusal(product, subject).hint,
-            "the headers of CUDA, which NVRTC brings, could not be unpacked (writing "
+            "the CUDA headers that come with NVRTC could not be unpacked (writing "
             "/c/CACHEDIR.TAG: Read-only file system): correct this, use another folder "
             "(FATLINK_CACHE_DIR, cache_settings::folder), or add the header's folder with "
             "compile_options::include_folders; no folders were searched");
@@ -181,7 +181,7 @@ TEST(CompileMessages, FindTheHeaderBesideTheSource)
         .hint;
   };
   EXPECT_EQ(hint_for("x.h"),
-            "it is beside the source, whose folder is searched for #include \"x.h\" only: write "
+            "it is beside the source, but that folder is searched only for #include \"x.h\": use "
             "quotes, or add the folder with compile_options::include_folders " +
                 folder.path().string());
   EXPECT_THAT(hint_for("../" + folder.path().filename().string() + "/x.h"),
@@ -399,12 +399,10 @@ TEST(IrMessages, NameTheIntrinsicThatLibnvvmLacks)
   };
   EXPECT_EQ(lacks("llvm.sin.f32").message,
             "src/half.ll: error: Unsupported intrinsic: llvm.sin.f32");
-  EXPECT_EQ(lacks("llvm.sin.f32").hint,
-            "call @__nv_sinf of libdevice in its place, which libNVVM adds");
-  EXPECT_EQ(lacks("llvm.pow.f64").hint,
-            "call @__nv_pow of libdevice in its place, which libNVVM adds");
+  EXPECT_EQ(lacks("llvm.sin.f32").hint, "call @__nv_sinf of libdevice instead; libNVVM adds it");
+  EXPECT_EQ(lacks("llvm.pow.f64").hint, "call @__nv_pow of libdevice instead; libNVVM adds it");
   EXPECT_EQ(lacks("llvm.other").hint,
-            "call functions of libdevice (__nv_...) in its place, which libNVVM adds");
+            "call functions of libdevice (__nv_...) instead; libNVVM adds them");
 }
 
 TEST(IrMessages, DoNotBlameTheDialectForAnErrorInAStatement)
@@ -467,7 +465,7 @@ TEST(RefuseDeath, OtherwiseHasTheSignalAndWhatIsLikely)
       EXPECT_THAT(details.hint, HasSubstr("the next compile is not affected"));
     }
   };
-  expect("SIGSEGV", " crashed", "nest too deep use up the compiler's stack");
+  expect("SIGSEGV", " crashed", "templates overflow the compiler's stack");
   expect("SIGABRT", " crashed", "raise compiler_settings::memory_limit_mib");
   expect("SIGKILL", "'s process died", "simplify the source");
 }

@@ -250,7 +250,7 @@ TEST_F(MapHostMemory, TakesNoMemory)
 TEST_F(MapHostMemory, RefusesNull)
 {
   expect_error<usage_error>([&] { (void)device_->map_host_memory(static_cast<int*>(nullptr), 1); },
-                            "memory of the host to be mapped is null");
+                            "the host memory to map is null");
 }
 
 TEST_F(MapHostMemory, IsRefusedByAGpu)

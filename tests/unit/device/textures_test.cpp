@@ -92,7 +92,7 @@ TEST_F(TextureMisuse, RefusesDimensionsThatDoNotFit)
   expect_refused_shape({}, "an array needs a width");
   expect_refused_shape({.width = 4, .depth = 4}, "an array with a depth of 4 needs a height");
   expect_refused_shape({.width = 4, .height = 4, .depth = 4, .layers = 2},
-                       "an array of layers or faces has no depth, such as 4");
+                       "an array of layers or faces cannot have a depth of 4");
   expect_refused_shape({.width = 4, .height = 3, .is_cubemap = true},
                        "the faces of a cubemap are squares, not 4 x 3 texels");
   for (array_shape const& shape :
@@ -195,7 +195,7 @@ TEST_F(TextureMisuse, RefusesBuffersOfNoWholeTexels)
       [&] {
         (void)device_->create_texture(device_->allocate<float>(3), {channel_type::f32, 2});
       },
-      "a buffer of 12 bytes is no whole number of texels of 8 bytes");
+      "a buffer of 12 bytes is not a whole number of texels of 8 bytes");
   expect_error<usage_error>(
       [&] { (void)device_->create_texture(device_->allocate<float>(0), k_float_texel); },
       "a buffer of 0 bytes");

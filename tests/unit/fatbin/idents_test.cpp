@@ -311,9 +311,9 @@ TEST(AddDigests, RefusesAnIdentThatItWouldLose)
 {
   auto const raw = fixtures::bytes("raw.fatbin");
   expect_error<file_error>([&] { detail::add_digests(detail::write_ident(raw, "other"), "f"); },
-                           "f: has an ident that is not of fatlink: no digests are added");
+                           "f: has an ident that fatlink did not write: no digests are added");
   expect_error<file_error>([&] { detail::add_digests(with_json(raw, R"({"fatlink":2})"), "f"); },
-                           "f: has an ident of a newer fatlink");
+                           "f: has an ident from a newer fatlink");
   auto joined = raw;
   auto const library = fixtures::bytes("library.fatbin");
   joined.insert(joined.end(), library.begin(), library.end());

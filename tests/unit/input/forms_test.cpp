@@ -219,9 +219,9 @@ TEST(Input, OfConcatenatedFatbinsIsNotLinkedAsOneFatbin)
   auto const findings = preflight(files, {.target = "sm_90", .mode = link_mode::ptx});
   ASSERT_THAT(fixtures::finding_ids(findings), testing::Contains("duplicate-entry"));
   EXPECT_EQ(findings[0].message,
-            "both.fatbin holds 2 entries of PTX for sm_75, of which a link takes one");
+            "both.fatbin holds 2 entries of PTX for sm_75, and a link uses only one");
   EXPECT_EQ(findings[0].hint,
-            "read concatenated fatbins as fatlink::input, or pass each as an input of its own");
+            "read concatenated fatbins as fatlink::input, or pass each as a separate input");
 }
 
 namespace {

@@ -188,11 +188,11 @@ TEST(PtxBody, IsTheBodyOfPtxThatNvccAndOthersMake)
 
 TEST(PtxBody, RefusesBytesThatAreNoToken)
 {
-  expect_corrupt_body("\\", "has '\\', which is no token (line 4)");
-  expect_corrupt_body(".func f ()\n{\nret; `}", "has '`', which is no token (line 6)");
-  expect_corrupt_body(".file 1 \"a.cu\n", "has '\"a.cu ', which is no token (line 4)");
-  expect_corrupt_body("\n.", "has '.', which is no token (line 5)");
-  expect_corrupt_body("\n\xC3\xBC", "which is no token (line 5)");
+  expect_corrupt_body("\\", "has '\\', which is not a token (line 4)");
+  expect_corrupt_body(".func f ()\n{\nret; `}", "has '`', which is not a token (line 6)");
+  expect_corrupt_body(".file 1 \"a.cu\n", "has '\"a.cu ', which is not a token (line 4)");
+  expect_corrupt_body("\n.", "has '.', which is not a token (line 5)");
+  expect_corrupt_body("\n\xC3\xBC", "which is not a token (line 5)");
 }
 
 TEST(PtxBody, RefusesTextThatIsNoDirectiveAtModuleLevel)

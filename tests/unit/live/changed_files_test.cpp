@@ -351,7 +351,7 @@ TEST_F(FolderEvents, NameTheSysctlWhereNoInstanceIsLeft)
   auto const warnings = events.take_warnings();
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0].message,
-            "inotify cannot be opened: Too many open files; changes of files are looked for every "
+            "inotify cannot be opened: Too many open files; files are checked for changes every "
             "100 ms");
   EXPECT_EQ(warnings[0].code, "EMFILE");
   EXPECT_EQ(
@@ -369,8 +369,8 @@ TEST_F(FolderEvents, NameTheSysctlWhereNoWatchIsLeft)
   auto const warnings = events.take_warnings();
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_EQ(warnings[0].message,
-            "inotify cannot watch another folder: No space left on device; changes of files are "
-            "looked for every 100 ms");
+            "inotify cannot watch another folder: No space left on device; files are checked for "
+            "changes every 100 ms");
   EXPECT_EQ(warnings[0].code, "ENOSPC");
   EXPECT_EQ(warnings[0].hint, "raise the sysctl fs.inotify.max_user_watches");
 }

@@ -98,9 +98,9 @@ TEST(PlanReader, RefusesUnknownTypes)
   expect_refusal("/arguments/0/role", "inputs", "arguments[0].role: unknown role \"inputs\"",
                  "did you mean \"input\"?");
   expect_refusal("/types/window/0/type", "bytes4",
-                 "types.window: is no struct: field 'low' is of type bytes4");
+                 "types.window: is not a struct: field 'low' is of type bytes4");
   expect_refusal("/types/window/1/name", "low",
-                 "types.window: is no struct: two fields are called 'low'");
+                 "types.window: is not a struct: two fields are called 'low'");
   expect_refusal("/launches/0/arguments/4/type", "float32",
                  "launches[0].arguments[4].type: unknown integer type \"float32\"");
 }

@@ -54,8 +54,8 @@ TEST(PlanSizes, DoNotFollowFromOtherFormulas)
         [&] {
           find_sizes(formulas, {{"in", {8}}}, k_image);
         },
-        "argument n: plan reduce needs this size; it is not given, and no "
-        "array that is given has it as an extent");
+        "argument n: plan reduce needs this size; neither it nor an array with this extent is "
+        "given");
   }
 }
 
@@ -84,17 +84,17 @@ TEST(PlanSizes, MustAgree)
       [&] {
         find_sizes(formulas, {{"in", {7}}, {"out", {8}}}, k_image);
       },
-      "argument n: is 7 by argument in, and 8 by argument out");
+      "argument n: is 7 according to argument in, but 8 according to argument out");
   expect_error<usage_error>(
       [&] {
         find_sizes(formulas, {{"in", {7}}, {"image", {480, 9}}}, k_image);
       },
-      "argument n: is 7 by argument in, and 9 by argument image (dimension 1)");
+      "argument n: is 7 according to argument in, but 9 according to argument image (dimension 1)");
   expect_error<usage_error>(
       [&] {
         find_sizes(formulas, {{"in", {7}}}, {{"n", 8}});
       },
-      "argument n: is 8 by the value given for it, and 7 by argument in");
+      "argument n: is 8 according to the value given for it, but 7 according to argument in");
 }
 
 TEST(PlanSizes, RefuseWhatThePlanDoesNotHave)

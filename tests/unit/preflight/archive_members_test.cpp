@@ -205,7 +205,7 @@ TEST(SelectModules, TakesTheMembersWithKernelsIfAKernelThatIsAskedForIsNotFound)
       preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx, .kernels = {"kernel2"}});
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(findings.front().id, finding_id::unknown_kernel);
-  EXPECT_EQ(findings.front().hint, "did you mean kernel1? kernels there are: kernel1");
+  EXPECT_EQ(findings.front().hint, "did you mean kernel1? the kernels are: kernel1");
   EXPECT_THAT(findings, Each(Field(&finding::id, Ne(finding_id::missing_hook))));
 }
 
@@ -220,7 +220,8 @@ TEST(SelectModules, TakesAMemberThatExplainsWhyANameIsMissing)
 {
   for (auto const& [declarations, hint] :
        {std::pair{definition("_Z14user_transformf"), "_Z14user_transformf is its C++ name"},
-        std::pair{definition("user_transform", ""), "t.a(a.o) defines user_transform for itself"},
+        std::pair{definition("user_transform", ""),
+                  "t.a(a.o) defines user_transform only for itself"},
         std::pair{definition("user_transfrom"), "did you mean user_transfrom?"}}) {
     std::vector const inputs{
         library(hook("user_transform") + ".func f () { call user_transform; }\n"),
@@ -242,7 +243,7 @@ TEST(SelectModules, ReportsAnArchiveOfWhichNothingIsTaken)
   EXPECT_EQ(findings.back().severity, severity::warning);
   EXPECT_THAT(findings.back().files, ElementsAre("t.a"));
   EXPECT_THAT(findings.back().message,
-              StartsWith("t.a is not linked: nothing that its members define is missing"));
+              StartsWith("t.a is not linked: its members define no missing symbol"));
 }
 
 TEST(SelectModules, ReadsNoInterfaceIfThereIsNoArchive)

@@ -71,10 +71,10 @@ TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
   ASSERT_EQ(std::count_if(findings.begin(), findings.end(), is_uncontracted), 1);
   auto const& warning = *std::find_if(findings.begin(), findings.end(), is_uncontracted);
   EXPECT_EQ(warning.files, (std::vector<std::string>{"uncontracted.fatbin", "fast.fatbin"}));
-  EXPECT_EQ(warning.message,
-            "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be "
-            "checked, and int and float of one width look alike where their code does not tell "
-            "them apart");
+  EXPECT_EQ(
+      warning.message,
+      "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be checked; "
+      "int and float of one width are distinguished only if their code distinguishes them");
   EXPECT_EQ(warning.hint,
             "build them with fatlink_add_fatbin(… CONTRACT …), or with fatlink::compiler "
             "and compile_options::contract");
@@ -124,8 +124,8 @@ TEST(Preflight, RefusesAnLtoLinkOfCallsAlone)
     return std::string();
   };
   std::string const message =
-      "library_sass.fatbin, two_types_sass.fatbin: no LTO-IR to link; an lto link needs one input "
-      "with it, also if calls are allowed; ";
+      "library_sass.fatbin, two_types_sass.fatbin: no LTO-IR to link; an lto link needs an input "
+      "with LTO-IR, even if calls are allowed; ";
   EXPECT_EQ(judged({"library_sass.fatbin", "two_types_sass.fatbin"}, "sm_80"),
             message + "link in ptx mode (link_mode::ptx)");
   EXPECT_EQ(judged({"library_sass.fatbin", "two_types_sass.fatbin"}, "sm_90"),
@@ -175,7 +175,7 @@ TEST(Preflight, PutsErrorsFirstAndTheFirstIntoTheRefusal)
                      {.target = "sm_90", .mode = link_mode::lto, .kernels = {"nope"}});
   ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-kernel", "uncontracted"));
   refused_error const refused("sm_90", findings);
-  EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: kernel nope"));
+  EXPECT_THAT(refused.what(), HasSubstr("cannot link for sm_90: no input defines kernel nope"));
   EXPECT_THAT(refused.what(), HasSubstr("[unknown-kernel]"));
 }
 
@@ -187,7 +187,7 @@ TEST(Preflight, SuggestsTheKernelThatAMisspeltOneResembles)
                                         .kernels = {"apply_transform", "aply_transform"}});
   ASSERT_THAT(finding_ids(findings), ElementsAre("unknown-kernel"));
   EXPECT_EQ(findings[0].symbol, "aply_transform");
-  EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? kernels there are: "));
+  EXPECT_THAT(findings[0].hint, HasSubstr("did you mean apply_transform? the kernels are: "));
 }
 
 TEST(Preflight, FindsAVariableToKeepThatNoInputDefines)
@@ -211,7 +211,7 @@ TEST(Preflight, NamesTheInputThatDefinesAMissingHookForItselfOnly)
   auto const findings = preflight(inputs, {.target = "sm_90", .mode = link_mode::ptx});
   EXPECT_EQ(findings.front().id, finding_id::missing_hook);
   EXPECT_THAT(findings.front().hint,
-              HasSubstr("invisible.ptx defines user_transform for itself only"));
+              HasSubstr("invisible.ptx defines user_transform only for itself"));
   EXPECT_THAT(finding_ids(findings), Not(Contains("removed-functions")));
 }
 
@@ -334,7 +334,7 @@ TEST(Preflight, NamesTheArchiveOfTheDeviceRuntime)
   for (auto const* name : {"cudaGetLastError", "__cudaCDP2LaunchDeviceV2"})
     EXPECT_EQ(
         missing_hooks(name).at(0).hint,
-        "the CUDA Toolkit's device runtime defines it: pass its libcudadevrt.a, too, and link "
+        "the CUDA Toolkit's device runtime defines it: also pass its libcudadevrt.a, and link "
         "in sass mode (link_mode::sass), or in lto mode (link_mode::lto) and set "
         "link_options::allow_calls")
         << name;

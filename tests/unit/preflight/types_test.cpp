@@ -154,7 +154,7 @@ TEST(FunctionTypes, ThatNoDeclarationStatesAreReported)
   ASSERT_NE(warning, findings.end());
   EXPECT_EQ(warning->message,
             "types.cubin takes the address of passed_on and does not state its types, so those of "
-            "passed_on(b64) in t.ptx are compared with nothing");
+            "passed_on(b64) in t.ptx are not compared");
   EXPECT_EQ(warning->hint, "pass types.cubin as PTX or LTO-IR, which state the types");
 }
 

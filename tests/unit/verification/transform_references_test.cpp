@@ -198,7 +198,7 @@ TEST_F(TransformReference, RefusesNamesThatAreNone)
   refuse("/hooks/load/parameters/0", "state", "hooks.load.parameters[0]: is \"state\", which has");
   refuse("/hooks/a b", k_good["hooks"]["load"], "hooks.a b: is not the name of a function");
   refuse("/state/0/name", "a.b", "state[0].name: \"a.b\" is not a name");
-  refuse("/state/1/name", "scale", "state: is no struct: two fields are called 'scale'");
+  refuse("/state/1/name", "scale", "state: is not a struct: two fields are called 'scale'");
 }
 
 TEST_F(TransformReference, RefusesExpressionsThatCannotBeEvaluated)
@@ -232,7 +232,7 @@ TEST_F(TransformReference, RefusesTypesAndModelsThatItDoesNotKnow)
   refuse("/error_model", "aditive", "error_model: unknown error model \"aditive\"",
          "did you mean \"additive\"?");
   refuse("/state/0/type", "flot32", "state[0].type: unknown type \"flot32\"", "float32");
-  refuse("/element/0/type", "bytes4", "element: is no struct: field 'value' is of type bytes4");
+  refuse("/element/0/type", "bytes4", "element: is not a struct: field 'value' is of type bytes4");
   refuse("/element", "flot32", "element: unknown type \"flot32\"");
 }
 

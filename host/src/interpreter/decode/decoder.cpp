@@ -530,7 +530,8 @@ operand_offset decoding::address(syntax::operand const& operand, type type)
 std::uint64_t decoding::element_offset(syntax::operand const& operand, entity const& entity) const
 {
   if (!operand.is_element) return 0;
-  if (entity.kind != entity_kind::variable) fail_unsupported("an element of what is no array");
+  if (entity.kind != entity_kind::variable)
+    fail_unsupported("an element of something that is not an array");
   auto const size = size_of(modules_.variables[entity.index].syntax->type);
   return static_cast<std::uint64_t>(operand.element) * size;
 }

@@ -174,7 +174,7 @@ class symbol_table {
     auto const& source = linked_.modules[module].name;
     throw code_error(error_kind::unresolved,
                      line_in_ptx(source, alias.line) + ": " + alias.name + " is an alias of " +
-                         alias.target + ", which is no function that the module defines",
+                         alias.target + ", which is not a function that the module defines",
                      source, alias.line);
   }
 

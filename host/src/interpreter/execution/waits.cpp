@@ -97,10 +97,10 @@ std::string warp::reason_of_waiting() const
   if (!has_polled_) return {};
   std::string reason;
   if (last_poll_ != nullptr && polls_ != 0)
-    reason = ", which waiting counts as: it waits for another value at " +
+    reason = ", the limit for polling: it waits for another value at " +
              block_->address_text(last_poll_->digest.place);
   else
-    reason = ", which waiting counts as: it sleeps again and again";
+    reason = ", the limit for polling: it sleeps repeatedly";
   if (block_->launch_is_idle()) reason += ", and every thread that has started waits";
   return reason + block_->other_waits(*this, nullptr);
 }
@@ -144,7 +144,7 @@ void block::fail_deadlock()
       warp->fail_in(*group.frame->code, error_kind::deadlock,
                     reason_of(group) + other_waits(*warp, &group), lane, waits_at(group));
     }
-  throw code_error(error_kind::deadlock, "threads are left that cannot run");
+  throw code_error(error_kind::deadlock, "the remaining threads cannot run");
 }
 
 std::string block::address_text(void const* place) const

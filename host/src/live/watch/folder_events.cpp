@@ -188,7 +188,7 @@ void folder_events::reopen_after_fork()
 void folder_events::give_up(int code, char const* cause, char const* remedy)
 {
   warnings_.push_back(
-      {.message = detail::format("{}: {}; changes of files are looked for every {} ms", cause,
+      {.message = detail::format("{}: {}; files are checked for changes every {} ms", cause,
                                  std::generic_category().message(code), k_short_interval.count()),
        .code = vendor_code(errno_name(code)),
        .hint = remedy});

@@ -227,7 +227,7 @@ char const* remedy(int code)
   if (code == ENOSPC || code == EDQUOT) return "free space there, or name a file on another disk";
   if (code == EFBIG) return "raise the limit on file sizes (ulimit -f), or write less";
   if (code == EPIPE) return "keep the reader of the pipe running";
-  return "name a file in a folder that is there and that you may write to";
+  return "name a file in an existing folder that you can write to";
 }
 
 }  // namespace

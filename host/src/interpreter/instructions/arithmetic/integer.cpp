@@ -231,7 +231,7 @@ void decode_mad(decoding& d, bool carry_in)
   if (!take_high && !d.take("lo")) d.fail_unsupported();
   if (d.take("sat")) {
     if (type != type::s32 || !take_high || carry_in)
-      d.fail_unsupported(".sat is of mad.hi.s32 only");
+      d.fail_unsupported(".sat is valid only for mad.hi.s32");
     return void(
         d.emit(&ternary<std::int32_t, std::int32_t, op_high_saturated>, type, {type, type, type}));
   }
@@ -287,7 +287,7 @@ void decode_24(decoding& d)
   auto const take_high = d.take("hi");
   if (!take_high && !d.take("lo")) d.fail_unsupported();
   if (Add && d.take("sat")) {
-    if (type != type::s32 || !take_high) d.fail_unsupported(".sat is of mad24.hi.s32 only");
+    if (type != type::s32 || !take_high) d.fail_unsupported(".sat is valid only for mad24.hi.s32");
     return void(
         d.emit(&ternary<std::int32_t, std::int32_t, op_24_saturated>, type, {type, type, type}));
   }

@@ -388,9 +388,9 @@ void check_product_modifiers(decoding const& d, matrix_product const& product)
 {
   auto const is_bits = product.a == element::b1;
   if (product.saturates && (is_bits || !is_whole(product.a)))
-    d.fail_unsupported(".satfinite is of s8, u8, s4 and u4 only");
+    d.fail_unsupported(".satfinite is valid only for s8, u8, s4 and u4");
   if (is_bits != (product.bits != bit_product::none))
-    d.fail_unsupported(".xor.popc and .and.popc are of b1, which needs one of them");
+    d.fail_unsupported(".xor.popc and .and.popc are valid only for b1, which requires one of them");
 }
 
 void emit_product(decoding& d, matrix_product const& product)

@@ -266,7 +266,7 @@ void decode_product(decoding& d)
   take_wmma_types(d, product);
   if (!has_valid_types(product)) d.fail_unsupported("not a known shape with these types");
   check_product_modifiers(d, product);
-  if (has_rounding && product.a != element::f64) d.fail_unsupported(".rn is of f64 only");
+  if (has_rounding && product.a != element::f64) d.fail_unsupported(".rn is valid only for f64");
   if (bits_of(product.a) < 8 && !is_row_col) d.reject("the layout is not .row.col");
   emit_product(d, product);
 }

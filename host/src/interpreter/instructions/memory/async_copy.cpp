@@ -296,7 +296,7 @@ void decode_bulk_copy(decoding& d)
   auto const policy = take_cache_policy(d);
   auto const is_multicast = (shape.flags & k_is_multicast) != 0;
   if (is_multicast && shape.source != space::global)
-    d.fail_unsupported(".multicast::cluster is of copies from global memory to shared memory");
+    d.fail_unsupported(".multicast::cluster is valid only for copies from global to shared memory");
   auto const operands =
       3 + ((shape.flags & k_has_mbarrier) != 0 ? 1U : 0U) + (is_multicast ? 1U : 0U) + policy;
   d.expect_count(operands, operands);

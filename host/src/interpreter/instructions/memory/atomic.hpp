@@ -135,7 +135,7 @@ updated<T> update(std::byte* element, T b, T c)
 inline void take_no_flush(decoding& d, type type)
 {
   if (d.take("noftz") && !is_half(type))
-    d.fail_unsupported(".noftz is of .f16, .f16x2, .bf16 and .bf16x2 only");
+    d.fail_unsupported(".noftz is valid only for .f16, .f16x2, .bf16 and .bf16x2");
 }
 
 /// Which handler executes the operation `name` on `type`: Make<T, Op, SharedOp>::run, where
