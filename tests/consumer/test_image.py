@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 from outside_library import TOOLKIT, run
-from test_readme import blocks, commands, pattern_of
+from document_session import blocks, pattern_of, steps
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
@@ -43,7 +43,7 @@ class Image(unittest.TestCase):
 
     def test_the_commands_print_what_the_page_shows(self):
         (session,) = [content for _, language, content in blocks(EXAMPLE) if language == "console"]
-        for command, lines in commands(session):
+        for command, lines in ((step.command, step.expected) for step in steps(session)):
             printed = run("bash", "-c", f"cd {self.folder}; PATH={BUILD}/bin:$PATH; {command}",
                           **{**self.env, "FATLINK_CACHE_DIR": str(self.folder / "empty")})
             for line in lines:

@@ -5,7 +5,8 @@ import subprocess
 import tempfile
 import unittest
 
-from test_readme import BUILD, SOURCE, WARNINGS, blocks, commands, environment
+from document_session import blocks, steps
+from test_tutorial import BUILD, SOURCE, WARNINGS, environment
 from fatlink_cli import nvjitlink
 
 
@@ -29,7 +30,7 @@ class LiveModules(unittest.TestCase):
         program = next(content for _, _, content in blocks(self.text, "cpp") if "int main" in content)
         (self.folder / "host.cpp").write_text(program)
         session = next(content for _, _, content in blocks(self.text, "console") if "./host" in content)
-        build, run = commands(session)
+        build, run = ((step.command, step.expected) for step in steps(session))
         self.assertIn("-lfatlink", build[0])
         self.run_in_folder("g++", "-std=c++20", *WARNINGS, f"-I{SOURCE}/host/include", "host.cpp", "-o", "host",
                            f"-L{BUILD}/lib", "-lfatlink")

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 from outside_library import TOOLKIT, run
-from test_readme import blocks
+from document_session import blocks
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
 SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])

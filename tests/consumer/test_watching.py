@@ -8,7 +8,7 @@ import pathlib
 import unittest
 
 from fatlink_cli import BUILD, SHARE
-from test_readme import SOURCE, WARNINGS
+from test_tutorial import SOURCE, WARNINGS
 
 EXAMPLE = re.search(r"^```cpp\n(.*?)^```$", (SOURCE / "docs/watching.md").read_text(), re.MULTILINE | re.DOTALL)[1]
 
