@@ -50,8 +50,8 @@ class Tutorial:
     @classmethod
     def prepare(cls, root):
         cls.root = root
-        reach_package_index(root)
         root.install("python3", "python3-venv", "ca-certificates", "g++", "cmake", "ninja-build")
+        reach_package_index(root)  # after the certificates, as their installation writes a file that PIP_CERT may name
         shutil.copytree(WHEELS, root.folder / "wheels")
         root.done("python3", "-m", "venv", "/root/env")
         wheel, = (path.name for path in WHEELS.glob("fatlink-*.whl"))
