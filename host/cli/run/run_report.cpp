@@ -369,11 +369,12 @@ bool is_wrong(comparisons const& results, std::string const& output)
 void print_references(run_report const& run, std::size_t index)
 {
   auto const modes = std::span(run.results.modes);
-  for (auto const& [name, result] : modes[index].references) {
-    print_comparisons(run, "reference", {{name, result}});
+  for (auto const& reference : modes[index].references) {
+    auto const& output = reference.first;
+    print_comparisons(run, "reference", {reference});
     auto const is_known = std::ranges::any_of(
-        modes.first(index), [&](auto const& mode) { return is_wrong(mode.references, name); });
-    if (result.failures != 0 && !is_known) print_causes(run, name);
+        modes.first(index), [&](auto const& mode) { return is_wrong(mode.references, output); });
+    if (reference.second.failures != 0 && !is_known) print_causes(run, output);
   }
 }
 
