@@ -225,6 +225,7 @@ class WithoutACompiler(OperatorCase):
         narrow = self.numbers.astype(numpy.int16)
         self.assert_needs("operator add: the conversion of int16 to int64 has to be compiled: ", fatlink.reduce, narrow)
         self.assert_needs("operator add of int64 has to be compiled (no installed operator of this name is for this type): ", fatlink.scan, narrow)
+        fatlink.scan(self.numbers.astype(numpy.float32), "add_float")  # the operator itself is linked first: skips without nvJitLink
         self.assert_needs("operator add_float: the conversion of int16 to float32 has to be compiled: ", fatlink.scan, narrow, "add_float",
                           dtype="float32")
 
