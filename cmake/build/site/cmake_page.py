@@ -4,7 +4,7 @@ import re
 
 INTRODUCTION = """# CMake functions
 
-``find_package(fatlink)`` defines them, and the targets ``fatlink::fatlink`` and ``fatlink::device``.
+``find_package(fatlink)`` defines them, and the targets ``fatlink::fatlink`` (shared library), ``fatlink::static`` (not in the Python wheel) and ``fatlink::program``.
 """
 
 
