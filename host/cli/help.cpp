@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --help and --help-all. --help fits a screen: the options that most uses need, a line each;
-// descriptions end at the first semicolon, and groups that add_group_of_more() names are left out.
+// --help and --help-all. --help fits a screen: it has the most used options, one line each.
+// Descriptions end at the first semicolon, and groups that is_group_of_more() names are left out.
 // --help-all has everything. The manual page (manual.cpp) is made from the same options.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,8 +61,8 @@ std::string row(CLI::Option const& option, bool is_short)
 {
   auto const left = "  " + help_term(option, is_short);
   auto text = is_short ? summary_of(option.get_description()) : option.get_description();
-  auto const stated = option.get_default_str();
-  if (!stated.empty() && stated.front() != '[') text += fmt::format(" (default: {})", stated);
+  if (auto const value = default_of(option); !value.empty())
+    text += fmt::format(" (default: {})", value);
   if (option.get_required()) text += " (required)";
   if (left.size() + 2 > k_help_column)
     return left + '\n' + std::string(k_help_column, ' ') +

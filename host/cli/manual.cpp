@@ -119,17 +119,6 @@ std::vector<std::string> excluded_by(CLI::Option const& option)
   return {names.begin(), names.end()};
 }
 
-/// As --help shows it; "cubin, ptx" of the list "[cubin,ptx]".
-std::string default_of(CLI::Option const& option)
-{
-  auto const text = option.get_default_str();
-  if (!text.starts_with('[')) return text;
-  std::string list;
-  for (auto const letter : text.substr(1, text.size() - 2))
-    list += letter == ',' ? ", " : std::string(1, letter);
-  return list;
-}
-
 std::string item(CLI::Option const& option)
 {
   auto text = ".TP\n" + term(option) + '\n' + in_lines(escape(sentence(option.get_description())));

@@ -168,6 +168,16 @@ std::string value_type_of(CLI::Option const& option)
   return own == "TEXT" && option.get_positional() ? option.get_name(true) : own;
 }
 
+std::string default_of(CLI::Option const& option)
+{
+  auto const text = option.get_default_str();
+  if (!text.starts_with('[')) return text;
+  std::string list;
+  for (auto const letter : text.substr(1, text.size() - 2))
+    list += letter == ',' ? ", " : std::string(1, letter);
+  return list;
+}
+
 bool takes_value(CLI::Option const& option)
 {
   return option.get_items_expected_max() > 0;

@@ -144,6 +144,9 @@ std::vector<std::string> choices_of(CLI::Option const& option);
 /// "FILE": the type of an option's values; of a positional argument without one its name.
 std::string value_type_of(CLI::Option const& option);
 
+/// The default as people read it: "cubin, ptx" of the list "[cubin,ptx]"; "" if there is none.
+std::string default_of(CLI::Option const& option);
+
 /// Whether it is not a flag.
 bool takes_value(CLI::Option const& option);
 

@@ -29,6 +29,9 @@ class Program(CliTest):
                 shown = set(re.findall(r"--[a-z][\w-]+", "\n".join(lines[:-2])))
                 self.assertLessEqual(shown - {"--help-all", "--version"}, set(options_of(verb)))
 
+    def test_help_shows_defaults_of_lists(self):
+        self.assertIn("(default: sm_90)", self.fatlink("check", "--help").stdout)
+
     def test_help_all_has_everything_in_groups(self):
         said = self.fatlink("run", "--help-all").stdout
         self.assertEqual(re.findall(r"(?m)^([A-Z][\w ]+):$", said),
