@@ -138,6 +138,12 @@ std::string describe_result(check_result const& result)
                                      fmt::join(hooks, ", "), defaults, unseen);
 }
 
+meaning meaning_of_result(check_result const& result)
+{
+  if (!result.links()) return meaning::bad;
+  return describe_result(result).starts_with("links if") ? meaning::warning : meaning::good;
+}
+
 /// Names instead of paths in messages: of inputs that are given by name, and of installed
 /// libraries.
 class given_names {
@@ -258,7 +264,8 @@ void print_answers(std::string const& targets, results_view results, given_names
     auto const end = std::ranges::find_if(
         results, [&](check_result const& result) { return describe_result(result) != answer; });
     auto const alike = results.first(static_cast<std::size_t>(end - results.begin()));
-    fmt::print("{:<7}  {}  {}\n", targets, list_modes(alike), names.shorten(answer));
+    fmt::print("{:<7}  {}  {}\n", targets, list_modes(alike),
+               colored(meaning_of_result(results.front()), names.shorten(answer)));
     results = results.subspan(alike.size());
   }
 }
@@ -277,9 +284,11 @@ void print_findings(results_view results, given_names const& names)
       auto const modes = owners.size() == results.size()
                              ? std::string{}
                              : fmt::format(" in {} mode", list_modes(owners));
-      fmt::print("  {}{}: {} [{}]\n    hint: {}\n", to_string(finding.severity), modes,
+      fmt::print("  {} {} [{}]\n    {} {}\n",
+                 colored(meaning_of(finding.severity),
+                         fmt::format("{}{}:", to_string(finding.severity), modes)),
                  names.shorten(finding.message), to_string(finding.id),
-                 names.shorten(finding.hint));
+                 colored(meaning::hint, "hint:"), names.shorten(finding.hint));
     }
 }
 

@@ -160,13 +160,15 @@ bool is_helper_usable(nlohmann::json const& helper)
   return is(helper, "found") && !helper.contains("reason");
 }
 
-/// Prints a line for the helper and one for each layer of its sandbox.
-void print_link_helper(nlohmann::json const& helper)
+/// Prints a line for the helper, and one for each layer of its sandbox that is off; with `verbose`
+/// for every layer.
+void print_link_helper(nlohmann::json const& helper, bool verbose)
 {
   if (!is(helper, "found"))
     return fmt::print("Link helper: not found; {}; {}\n", helper["reason"], helper["hint"]);
   fmt::print("Link helper: {}\n", helper["path"]);
-  for (auto const& layer : helper["layers"]) print_layer(layer);
+  for (auto const& layer : helper["layers"])
+    if (verbose || !is(layer, "on")) print_layer(layer);
 }
 
 /// With a header: an NVRTC that opened files otherwise than by the calls that the helper answers
@@ -213,10 +215,10 @@ void print_first_line(char const* title, char const* language, nlohmann::json co
                compiler["path"], compiler["reason"]);
 }
 
-void print_headers(nlohmann::json const& nvrtc)
+void print_headers(nlohmann::json const& nvrtc, bool verbose)
 {
   auto const folders = nvrtc["headers"].get<std::vector<std::string>>();
-  if (!is(nvrtc, "found")) return;
+  if (!is(nvrtc, "found") || (!verbose && !folders.empty())) return;
   fmt::print("  headers: {}\n",
              folders.empty()
                  ? "none yet; NVRTC 13.3 and newer unpacks its own headers when a source includes "
@@ -225,9 +227,9 @@ void print_headers(nlohmann::json const& nvrtc)
 }
 
 /// `absent`: what to print if it is not there.
-void print_part(nlohmann::json const& compiler, char const* key, char const* absent)
+void print_part(nlohmann::json const& compiler, char const* key, char const* absent, bool verbose)
 {
-  if (!is(compiler, "found")) return;
+  if (!is(compiler, "found") || (!verbose && compiler.contains(key))) return;
   fmt::print("  {}: {}\n", key, compiler.value(key, absent));
 }
 
@@ -261,18 +263,19 @@ bool is_compiler_usable(nlohmann::json const& compiler)
   return compiler.contains("version");
 }
 
-/// A line for each compiler, and one for each part of it. They are optional: if one is missing, the
-/// line says what it is for.
+/// A line for each compiler, and one for each part that is missing; with `verbose` for every part.
+/// Compilers are optional: if one is missing, the line says what it is for.
 void print_compilers(nlohmann::json const& nvrtc, nlohmann::json const& libnvvm, bool verbose)
 {
   print_first_line("NVRTC", "CUDA C++", nvrtc);
   print_candidates(nvrtc, verbose);
-  print_part(nvrtc, "builtins",
-             is_compiler_usable(nvrtc) ? "found by the dynamic loader" : "not found");
-  print_headers(nvrtc);
+  if (verbose || !is_compiler_usable(nvrtc))
+    print_part(nvrtc, "builtins",
+               is_compiler_usable(nvrtc) ? "found by the dynamic loader" : "not found", verbose);
+  print_headers(nvrtc, verbose);
   print_first_line("libNVVM", "LLVM IR", libnvvm);
   print_candidates(libnvvm, verbose);
-  print_part(libnvvm, "libdevice", "not found");
+  print_part(libnvvm, "libdevice", "not found", verbose);
 }
 
 struct verdict {
@@ -379,7 +382,7 @@ verdict check_compiler(nlohmann::json const& findings, char const* key, char con
 
 std::string answer_of(verdict const& result)
 {
-  std::string text = result.ok ? "yes" : "no";
+  auto text = result.ok ? colored(meaning::good, "yes") : colored(meaning::bad, "no");
   if (!result.detail.empty()) text += (result.ok ? ", " : ": ") + result.detail;
   return result.remedy.empty() ? text : text + "; " + result.remedy;
 }
@@ -409,7 +412,7 @@ nlohmann::json report_json(std::vector<verdict> const& verdicts)
 /// One line each: "  link    yes", "  run on a GPU    no: CAUSE; REMEDY".
 void print_verdicts(std::vector<verdict> const& verdicts)
 {
-  fmt::print("What works:\n");
+  fmt::print("{}\n", colored(meaning::title, "What works:"));
   for (auto const& result : verdicts) fmt::print("  {:<28} {}\n", result.title, answer_of(result));
 }
 
@@ -491,7 +494,7 @@ void print_search_path(nlohmann::json const& folders, bool verbose)
                  is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
 
-/// What was found; with `verbose` also where was searched in vain.
+/// What was found; with `verbose` also its parts, and the places that are not used.
 void print_facts(nlohmann::json const& report, bool verbose)
 {
   auto const& linker = report["nvjitlink"];
@@ -500,7 +503,7 @@ void print_facts(nlohmann::json const& report, bool verbose)
   else
     fmt::print("nvJitLink: not found; install nvJitLink of CUDA 13, or set FATLINK_NVJITLINK\n");
   print_candidates(linker, verbose);
-  print_link_helper(report["link_helper"]);
+  print_link_helper(report["link_helper"], verbose);
   print_compilers(report["nvrtc"], report["libnvvm"], verbose);
   auto const& driver = report["driver"];
   fmt::print("Driver: {}{}\n", is(driver, "found") ? "CUDA " : "",
@@ -528,8 +531,9 @@ void add_doctor(CLI::App& app, int& exit_status)
   auto arguments = std::make_shared<doctor_arguments>();
   auto* verb = app.add_subcommand(
       "doctor", "Show what works on this machine, what was found, and what to do.");
-  auto* verbose = verb->add_flag("--verbose", arguments->verbose,
-                                 "also show the searched places that are not used");
+  auto* verbose = verb->add_flag(
+      "--verbose", arguments->verbose,
+      "also show the parts of each component and the searched places that are not used");
   verb->add_flag("--json", arguments->json, k_json_help)->excludes(verbose);
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "

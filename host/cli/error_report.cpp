@@ -35,6 +35,11 @@ void print_field(char const* name, std::string const& value)
   if (!value.empty()) print_error("  {:<7} {}\n", name, value);
 }
 
+void print_hint(std::string const& hint)
+{
+  if (!hint.empty()) print_error("  {}   {}\n", colored_error(meaning::hint, "hint:"), hint);
+}
+
 /// Whether a hint after `log` would be far from the message.
 bool is_long(std::string const& log)
 {
@@ -69,7 +74,7 @@ error_details readable_details(error const& failure)
 void print_details(error const& failure)
 {
   auto const details = readable_details(failure);
-  print_error("fatlink: error: {}\n", details.message);
+  print_error("fatlink: {} {}\n", colored_error(meaning::bad, "error:"), details.message);
   if (details.message.find(details.input) == std::string::npos)
     print_field("inputs:", details.input);
   if (failure.where() != stage::usage &&
@@ -77,9 +82,9 @@ void print_details(error const& failure)
     print_field("code:", details.code.text());
   auto const is_of_folders = details.code == error_code::not_installed;
   auto const is_first = is_of_folders || is_long(details.log);
-  if (is_first) print_field("hint:", details.hint);
+  if (is_first) print_hint(details.hint);
   print_log(is_of_folders ? "folders that were searched:" : "log:", details.log);
-  if (!is_first) print_field("hint:", details.hint);
+  if (!is_first) print_hint(details.hint);
 }
 
 /// The findings except the first error, which print_details has printed.
@@ -90,9 +95,11 @@ void print_other_findings(error const& failure)
   bool is_first_error = true;
   for (auto const& finding : refused->findings()) {
     if (finding.severity == severity::error && std::exchange(is_first_error, false)) continue;
-    print_error("fatlink: {}: {} [{}]\n", to_string(finding.severity), finding.message,
-                to_string(finding.id));
-    print_field("hint:", finding.hint);
+    print_error("fatlink: {} {} [{}]\n",
+                colored_error(meaning_of(finding.severity),
+                              fmt::format("{}:", to_string(finding.severity))),
+                finding.message, to_string(finding.id));
+    print_hint(finding.hint);
   }
 }
 
@@ -187,6 +194,11 @@ void print_device_failure(std::string const& device, std::exception_ptr const& f
   });
 }
 
+meaning meaning_of(severity severity)
+{
+  return severity == severity::error ? meaning::bad : meaning::warning;
+}
+
 std::size_t text_width(std::string_view text)
 {
   return static_cast<std::size_t>(
@@ -206,7 +218,8 @@ std::string cut_text(std::string text, std::size_t width)
 
 void print_warnings(std::vector<std::string> const& warnings)
 {
-  for (auto const& warning : warnings) print_error("fatlink: warning: {}\n", warning);
+  for (auto const& warning : warnings)
+    print_error("fatlink: {} {}\n", colored_error(meaning::warning, "warning:"), warning);
 }
 
 }  // namespace fatlink::cli

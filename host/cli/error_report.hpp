@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "fatlink/finding.hpp"
+#include "terminal/streams.hpp"
 
 namespace fatlink::cli {
 
@@ -41,6 +42,9 @@ error_output report_of(std::exception_ptr const& failure);
 
 /// As report_failure, with the name of the device: "fatlink: error: device gpu:1: …".
 void print_device_failure(std::string const& device, std::exception_ptr const& failure);
+
+/// How a finding of this severity is shown.
+meaning meaning_of(severity severity);
 
 /// The columns that `text` takes, of characters of one column each.
 std::size_t text_width(std::string_view text);

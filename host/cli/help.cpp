@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "options.hpp"
+#include "terminal/streams.hpp"
 #include "verbs.hpp"
 
 namespace fatlink::cli {
@@ -70,6 +71,11 @@ std::string row(CLI::Option const& option, bool is_short)
   return fmt::format("{:{}}{}\n", left, k_help_column, wrap(text, k_help_column, k_help_column));
 }
 
+std::string heading(std::string const& title)
+{
+  return colored(meaning::title, title) + '\n';
+}
+
 /// Arguments that are in no group of their own have a heading before all groups.
 bool is_argument_of_options(CLI::Option const& option)
 {
@@ -81,7 +87,8 @@ std::string arguments_text(CLI::App const& app, bool is_short)
   std::string rows;
   for (auto const* option : app.get_options())
     if (is_argument_of_options(*option)) rows += row(*option, is_short);
-  return rows.empty() ? rows : (is_short ? "Arguments:\n" : "\nArguments:\n") + rows;
+  return rows.empty() ? rows
+                      : (is_short ? heading("Arguments:") : "\n" + heading("Arguments:")) + rows;
 }
 
 std::string group_text(CLI::App const& app, std::string const& group, bool is_short)
@@ -90,7 +97,8 @@ std::string group_text(CLI::App const& app, std::string const& group, bool is_sh
   for (auto const* option : app.get_options())
     if (option->get_group() == group && !is_argument_of_options(*option))
       rows += row(*option, is_short);
-  return rows.empty() ? rows : fmt::format("{}{}:\n{}", is_short ? "" : "\n", group, rows);
+  return rows.empty() ? rows
+                      : fmt::format("{}{}{}", is_short ? "" : "\n", heading(group + ":"), rows);
 }
 
 std::string usage_of(CLI::App const& app, std::string const& name)
@@ -112,7 +120,7 @@ std::string commands_text(CLI::App const& app)
   for (auto const* command : commands_of(app))
     text += fmt::format("  {:{}}{}\n", command->get_name(), k_help_column - 2,
                         wrap(command->get_description(), k_help_column, k_help_column));
-  return text.empty() ? text : "Commands:\n" + text;
+  return text.empty() ? text : heading("Commands:") + text;
 }
 
 /// The short help of a verb has its first example only.

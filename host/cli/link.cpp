@@ -66,7 +66,11 @@ void print_image(linked_image const& image, std::string const& output)
 {
   fmt::print("{}: {} for {}, {} link, {} bytes", output, to_string(image.kind), image.target.name(),
              to_string(image.mode), image.bytes.size());
-  for (auto const& hook : image.hooks) fmt::print(", {} {}", hook.name, to_string(hook));
+  for (auto const& hook : image.hooks) {
+    auto const is_slow = image.mode == link_mode::lto && !hook.is_default && !hook.inlined;
+    fmt::print(", {} {}", hook.name,
+               is_slow ? colored(meaning::warning, to_string(hook)) : to_string(hook));
+  }
   if (image.cache == cache_outcome::hit) fmt::print(", from the cache");
   fmt::print("\n");
 }

@@ -108,9 +108,10 @@ void print_libraries(installed_fatbin const& transform)
   if (!names.empty()) fmt::print("    works with {}\n", fmt::join(names, ", "));
   for (auto const& library : transform.libraries)
     for (auto const& finding : library.findings)
-      fmt::print("    does not work with {}: {} [{}]\n      hint: {}\n",
+      fmt::print("    {} {}: {} [{}]\n      {} {}\n", colored(meaning::bad, "does not work with"),
                  replace_controls(library.library), replace_controls(finding.message),
-                 to_string(finding.id), replace_controls(finding.hint));
+                 to_string(finding.id), colored(meaning::hint, "hint:"),
+                 replace_controls(finding.hint));
   if (transform.libraries.empty())
     fmt::print("    no installed library has its contract or calls a function that it defines\n");
 }
@@ -249,7 +250,9 @@ void print_table(std::string const& title, std::vector<table_row> const& rows)
   constexpr std::size_t k_least_summary = 10;
   auto const names = column_width(rows, &table_row::name, title, k_name);
   auto const contracts = column_width(rows, &table_row::contract, "Contract", k_name);
-  fmt::print("{}  {}  Summary\n", padded(title, names + 2), padded("Contract", contracts));
+  fmt::print("{}\n",
+             colored(meaning::title, fmt::format("{}  {}  Summary", padded(title, names + 2),
+                                                 padded("Contract", contracts))));
   for (auto const& row : rows) {
     auto line = fmt::format("  {}  {}", padded(row.name, names), padded(row.contract, contracts));
     auto const rest = k_line - std::min(k_line, text_width(line) + 2);
@@ -261,7 +264,7 @@ void print_table(std::string const& title, std::vector<table_row> const& rows)
 
 void print_in_detail(catalogue const& entries, fatbin_role role, char const* title)
 {
-  fmt::print("{}\n", title);
+  fmt::print("{}\n", colored(meaning::title, title));
   for (auto const& entry : entries)
     if (entry.role == role) print_entry(entry);
 }

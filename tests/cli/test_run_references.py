@@ -53,8 +53,8 @@ class RunReferences(CliTest):
     def test_several_filled_hooks_are_stated_in_the_text(self):
         self.two()
         text = self.fatlink(*self.words("half", "more")).stdout
-        self.assertEqual(text.count("not verified: several hooks are filled (post, pre)"), 2)
-        self.assertIn("Both modes agree. Nothing else was checked.\n", text)
+        self.assertEqual(text.count("not verified: several hooks are filled (post, pre)"), 1)
+        self.assertIn("Result: both modes agree; nothing else was checked\n", text)
 
     def test_two_hooks_filled_by_one_transform_are_several(self):
         self.compile("two", TWO_HOOKS)
@@ -67,12 +67,12 @@ class RunReferences(CliTest):
     def test_one_mode_without_a_reference_verifies_nothing_and_says_so(self):
         self.two()
         done = self.fatlink(*self.words("half", "more"), "--mode", "ptx")
-        self.assertIn("Nothing was verified.\n", done.stdout)
+        self.assertIn("Result: nothing was verified\n", done.stdout)
         said = self.fatlink_json(*self.words("half", "more"), "--mode", "ptx")
         self.assertEqual((said["modes"][0]["verified"], said["between"]), (None, []))
         bare = self.fatlink("run", "--device", "cpu", "--mode", "lto", "--transform", self.compile("bare", HOOK))
         self.assertIn("not verified: no sidecar (.json beside a transform) states what the hook user_transform computes", bare.stdout)
-        self.assertIn("Nothing was verified", bare.stdout)
+        self.assertIn("Result: nothing was verified", bare.stdout)
 
     def test_one_hook_is_verified_whichever_transform_states_it(self):
         self.two(DEFAULT)

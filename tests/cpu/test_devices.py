@@ -33,7 +33,7 @@ class Devices(DevicesSuite, CliTest):
         self.assertRegex(text, r"(?m)^\[2\] LTO link \(link-time optimised\): 1 link, 2 loads$")
         self.assertRegex(text, r"(?m)^    cpu +99,328 elements +[\d.]+ ms, .* elements per second; loaded in .* ms; verified$")
         self.assertRegex(text, r"(?m)^    total +200,000 elements +[\d.]+ ms, .* elements per second; [\d.]+ ms from the first start")
-        self.assertIn("Both modes agree.", text)
+        self.assertIn("Result: verified in both modes\n", text)
         self.assertIn("out[0]  in 0.25  ptx 0  lto 0  expected 0", text)
 
     def test_shows_results_of_every_part(self):
@@ -104,7 +104,7 @@ class Devices(DevicesSuite, CliTest):
 
     def test_if_every_device_fails_no_mode_is_said_to_have_run(self):
         words = ("run", "--device", self.TWO, "--instruction-budget", 1, "--transform", self.compile("same", HOOK))
-        self.assertIn("Nothing was verified.\n", self.fatlink(*words, status=5).stdout)
+        self.assertIn("Result: nothing was verified; incomplete: no results of ", self.fatlink(*words, status=5).stdout)
 
     def test_a_plan_that_fails_on_every_device(self):
         said = self.fatlink_json("run", "--device", self.TWO, "--instruction-budget", 1, "--transform", "float_to_half", status=5)

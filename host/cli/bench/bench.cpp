@@ -2,6 +2,7 @@
 // fatlink bench: kernel throughput, link latency, the speed of the reference device, and the
 // start-up time of the program with an empty and with a filled cache.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
@@ -27,7 +28,7 @@ void print_heading(nlohmann::json const& report)
   else
     fmt::print("{} ({})", device["name"], device["target"]);
   if (!driver.is_null()) fmt::print(", driver CUDA {}", driver);
-  fmt::print(", nvJitLink {}, library {}, transform {}, medians of {} rounds\n\n",
+  fmt::print(", nvJitLink {}, library {}, transform {}, medians of {} rounds\n",
              report["nvjitlink"], report["library"], report["transform"], report["rounds"]);
 }
 
@@ -35,7 +36,7 @@ void print_kernels(nlohmann::json const& rows)
 {
   if (rows.empty()) return;
   fmt::print(
-      "| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
+      "\n| elements | variant | µs | GB/s | of the copy rate | time over single source |\n"
       "|---:|---|---:|---:|---:|---:|\n");
   for (auto const& row : rows)
     fmt::print("| {} | {} | {:.2f} | {:.0f} | {:.3f} | {:.4f} |\n", row["elements"], row["variant"],
@@ -113,6 +114,49 @@ void print_reference_device(nlohmann::json const& rate)
       rate["elements_per_s_and_core"].get<double>() / 1e6);
 }
 
+/// The row of `rows` in which `key` is `value`; null if there is none.
+nlohmann::json find_row(nlohmann::json const& rows, char const* key, std::string_view value)
+{
+  auto const row = std::ranges::find_if(
+      rows, [&](nlohmann::json const& candidate) { return candidate[key] == value; });
+  return row == rows.end() ? nlohmann::json() : *row;
+}
+
+/// The last LTO link of "kernels", the one with most elements.
+nlohmann::json largest_lto(nlohmann::json const& kernels)
+{
+  nlohmann::json largest;
+  for (auto const& row : kernels)
+    if (row["variant"] == "LTO link" &&
+        (largest.is_null() || row["elements"] > largest["elements"]))
+      largest = row;
+  return largest;
+}
+
+/// "Result: the LTO link takes 512.48 µs for 268435456 elements, …": what of the tables a user
+/// looks for. Parts that were not measured are left out.
+void print_result(nlohmann::json const& report)
+{
+  std::vector<std::string> parts;
+  if (auto const row = largest_lto(report["kernels"]); !row.is_null()) {
+    parts.push_back(
+        fmt::format("the LTO link takes {:.2f} µs for {} elements", row["us"], row["elements"]));
+    if (!row["time_over_single_source"].is_null())
+      parts.back() +=
+          fmt::format(", {:.3f} times the time of a single source", row["time_over_single_source"]);
+  }
+  auto const& links = report["links"];
+  if (!links.empty())
+    parts.push_back(fmt::format("a new {} link takes {:.1f} ms", links.back()["mode"],
+                                links.back()["median_ms"]));
+  auto const starts = report["starts"];
+  auto const warm = find_row(starts, "cache", "warm");
+  if (!warm.is_null() && warm["verb"] == "link")
+    parts.push_back(
+        fmt::format("a process with the link in the cache takes {:.1f} ms", warm["process_ms"]));
+  if (!parts.empty()) fmt::print("\nResult: {}\n", fmt::join(parts, "; "));
+}
+
 /// The text output: tables in Markdown. `report`: the object of --json (docs/schemas/bench.json).
 void print_bench(nlohmann::json const& report)
 {
@@ -125,6 +169,7 @@ void print_bench(nlohmann::json const& report)
   if (auto const& ms = report["preflight_ms"]; !ms.is_null())
     fmt::print("\nPreflight of the pair: {:.3f} ms\n", ms);
   print_reference_device(report["reference_device"]);
+  print_result(report);
 }
 
 /// What --only selects, in the order of the report.

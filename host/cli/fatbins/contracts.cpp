@@ -272,7 +272,7 @@ void print_contracts(nlohmann::json const& contracts, bool in_detail)
     families[key].push_back(contract);
   }
   if (contracts.empty()) return fmt::print("No contract is installed.\n");
-  fmt::print("Contracts\n");
+  fmt::print("{}\n", colored(meaning::title, "Contracts"));
   for (auto const& key : order) print_family(families[key], in_detail);
 }
 

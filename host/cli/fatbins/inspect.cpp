@@ -441,8 +441,8 @@ void print_text(nlohmann::json const& file)
   if (auto const stated = file.find("reference"); stated != file.end()) print_reference(*stated);
   if (auto const plan = file.find("plan"); plan != file.end()) print_plan(*plan);
   for (auto const& finding : file["findings"])
-    fmt::print("  warning: {} [{}]\n    hint: {}\n", finding["message"], finding["id"],
-               finding["hint"]);
+    fmt::print("  {} {} [{}]\n    {} {}\n", colored(meaning::warning, "warning:"),
+               finding["message"], finding["id"], colored(meaning::hint, "hint:"), finding["hint"]);
 }
 
 struct inspect_arguments {

@@ -76,7 +76,8 @@ std::string describe_link(linked_image const& image)
     if (hook.is_default)
       text += fmt::format(", {} default", hook.name);
     else if (image.mode == link_mode::lto)
-      text += fmt::format(", {} {}", hook.name, hook.inlined ? "inlined" : "NOT INLINED");
+      text += fmt::format(", {} {}", hook.name,
+                          hook.inlined ? "inlined" : colored(meaning::warning, "NOT INLINED"));
   return text + (image.cache == cache_outcome::hit ? ", from the cache" : "");
 }
 
@@ -333,19 +334,28 @@ nlohmann::json worst_to_json(worst_element const& worst)
           {"error", to_number(worst.error)}};
 }
 
+/// Of "verified" (true), "WRONG" (false) or "not verified".
+std::string verdict_text(std::optional<bool> verified)
+{
+  if (!verified) return colored(meaning::warning, "not verified");
+  return *verified ? colored(meaning::good, "verified") : colored(meaning::bad, "WRONG");
+}
+
 /// "verified, …", "WRONG: …", "not verified: …".
 std::string comparison_text(output_verification const& result, std::string const& inputs)
 {
-  if (!result.reason.empty()) return "not verified: " + result.reason;
+  if (!result.reason.empty()) return fmt::format("{}: {}", verdict_text({}), result.reason);
   if (result.failures == 0 && result.method.starts_with(k_without_bound))
-    return fmt::format("verified, {}, {}", count_text(result.elements), k_without_bound);
+    return fmt::format("{}, {}, {}", verdict_text(true), count_text(result.elements),
+                       k_without_bound);
   if (result.failures == 0 && result.unbounded == 0)
-    return fmt::format("verified, {}, {}", count_text(result.elements), error_text(result));
+    return fmt::format("{}, {}, {}", verdict_text(true), count_text(result.elements),
+                       error_text(result));
   if (result.failures == 0)
-    return fmt::format("not verified: for {} of {}, the bound exceeds the type's range",
+    return fmt::format("{}: for {} of {}, the bound exceeds the type's range", verdict_text({}),
                        result.unbounded, count_text(result.elements));
-  return fmt::format("WRONG: {} of {}; the first is element {}{}{}: {}, expected {} ± {:.3g}",
-                     with_commas(result.failures), count_text(result.elements),
+  return fmt::format("{}: {} of {}; the first is element {}{}{}: {}, expected {} ± {:.3g}",
+                     verdict_text(false), with_commas(result.failures), count_text(result.elements),
                      result.first_failure,
                      result.component.empty() ? "" : " (" + result.component + ")", inputs,
                      result.actual, result.expected, result.bound) +
@@ -371,6 +381,7 @@ void print_references(run_report const& run, std::size_t index)
   auto const modes = std::span(run.results.modes);
   for (auto const& reference : modes[index].references) {
     auto const& output = reference.first;
+    if (!reference.second.reason.empty()) continue;  // print_unverified
     print_comparisons(run, "reference", {reference});
     auto const is_known = std::ranges::any_of(
         modes.first(index), [&](auto const& mode) { return is_wrong(mode.references, output); });
@@ -499,7 +510,8 @@ nlohmann::json mode_to_json(run_report const& run, std::size_t index)
 void print_row(run_report const& run, device_run const& device, std::size_t index)
 {
   if (device.failure) {
-    fmt::print("    {:<10} FAILED: {}\n", device.device, report_of(device.failure).message);
+    fmt::print("    {:<10} {}: {}\n", device.device, colored(meaning::bad, "FAILED"),
+               report_of(device.failure).message);
     return;
   }
   auto const& mode = device.modes[index];
@@ -507,10 +519,7 @@ void print_row(run_report const& run, device_run const& device, std::size_t inde
   fmt::print("    {:<10} {:>13} elements {:>10.4f} ms{}; loaded in {:.1f} ms; {}\n", device.device,
              with_commas(device.part.count), mode.run_ms,
              rate_text(run, device.part.count, mode.run_ms, device.info->kind == device_kind::gpu),
-             mode.load_ms,
-             !verified   ? "not verified"
-             : *verified ? "verified"
-                         : "WRONG");
+             mode.load_ms, verdict_text(verified));
 }
 
 /// The link of one device, and its launches.
@@ -602,7 +611,20 @@ bool is_checked(run_report const& run)
          });
 }
 
-/// What two modes say of each other, output by output where they do not agree within a bound.
+/// Why outputs have no reference: one line for all modes that have the same reason.
+void print_unverified(run_report const& run)
+{
+  std::vector<std::pair<std::string, std::string>> printed;
+  for (auto const& mode : run.results.modes)
+    for (auto const& reference : mode.references) {
+      auto const line = std::pair(reference.first, reference.second.reason);
+      if (line.second.empty() || std::ranges::find(printed, line) != printed.end()) continue;
+      printed.push_back(line);
+      print_comparisons(run, "reference", {reference});
+    }
+}
+
+/// The results of two modes, for outputs that are not compared within a stated bound.
 void print_agreement(run_report const& run)
 {
   comparisons others;
@@ -611,10 +633,61 @@ void print_agreement(run_report const& run)
         result.method.starts_with(k_without_bound))
       others.emplace(name, result);
   print_comparisons(run, "both modes", others);
-  if (is_compared(run.results.between) && !has_failed(run.results.between))
-    fmt::print("Both modes agree.{}\n", is_checked(run) ? "" : " Nothing else was checked.");
-  else if (!is_checked(run) && !is_compared(run.results.between))
-    fmt::print("Nothing was verified.\n");
+}
+
+using output_names = std::set<std::string>;
+
+void add_names(output_names& names, comparisons const& results, auto const& accepts)
+{
+  for (auto const& [name, result] : results)
+    if (accepts(result)) names.insert(name);
+}
+
+/// The outputs with a comparison that `accepts`. `between`: whether to look at those of two modes.
+output_names outputs_with(run_report const& run, bool between, auto const& accepts)
+{
+  output_names found;
+  for (auto const& mode : run.results.modes) {
+    add_names(found, mode.references, accepts);
+    add_names(found, mode.expectations, accepts);
+  }
+  add_names(found, run.against_cpu, accepts);
+  if (between) add_names(found, run.results.between, accepts);
+  return found;
+}
+
+/// What was found out about the outputs: "verified in both modes".
+std::string result_text(run_report const& run)
+{
+  auto const has_failures = [](output_verification const& result) { return result.failures != 0; };
+  auto const is_verified = [](output_verification const& result) {
+    return result.reason.empty() && result.failures == 0 && result.unbounded == 0;
+  };
+  if (auto const wrong = outputs_with(run, true, has_failures); !wrong.empty())
+    return fmt::format("{} ({})", verdict_text(false), fmt::join(wrong, ", "));
+  auto const verified = outputs_with(run, false, is_verified);
+  auto others = outputs_with(run, true, [](output_verification const&) { return true; });
+  for (auto const& name : verified) others.erase(name);
+  if (verified.empty() && is_compared(run.results.between))
+    return "both modes agree; nothing else was checked";
+  if (verified.empty()) return "nothing was verified";
+  if (!others.empty())
+    return fmt::format("{} ({}); {} ({})", verdict_text(true), fmt::join(verified, ", "),
+                       verdict_text({}), fmt::join(others, ", "));
+  return verdict_text(true) + (run.results.modes.size() > 1 ? " in both modes" : "");
+}
+
+/// The last line.
+void print_result(run_report const& run)
+{
+  std::vector<std::string> failed;
+  for (auto const& device : run.devices)
+    if (device.failure && device.part.count != 0) failed.push_back(device.device);
+  fmt::print("Result: {}", result_text(run));
+  if (!failed.empty())
+    fmt::print("; {}: no results of {}", colored(meaning::bad, "incomplete"),
+               fmt::join(failed, ", "));
+  fmt::print("\n");
 }
 
 /// Whether an output is not verified because no sidecar states what a hook computes.
@@ -731,10 +804,12 @@ void print_text(run_report const& run)
   print_subject(run);
   print_compiles(run.compiles);
   for (std::size_t i = 0; i < run.modes.size(); ++i) print_mode(run, i);
+  print_unverified(run);
   print_comparisons(run, "cpu", run.against_cpu);
   print_agreement(run);
-  print_sidecar_form(run);
   print_first_rows(run);
+  print_sidecar_form(run);
+  print_result(run);
 }
 
 void print_failures(run_report const& run)

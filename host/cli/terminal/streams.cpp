@@ -2,10 +2,12 @@
 #include "terminal/streams.hpp"
 
 #include <fcntl.h>
+#include <fmt/color.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <system_error>
 
 #include "fatbin/sidecar.hpp"
@@ -80,6 +82,41 @@ void end_by_sigpipe()
                             "on a disk with free space"});
 }
 
+bool is_set(char const* variable)
+{
+  auto const* const value = std::getenv(variable);
+  return value != nullptr && *value != '\0';
+}
+
+/// Linux consoles set TERM; a shell in an editor sets "dumb".
+bool shows_colors(int descriptor)
+{
+  return ::isatty(descriptor) == 1 && !is_set("NO_COLOR") && is_set("TERM") &&
+         std::string_view(std::getenv("TERM")) != "dumb";
+}
+
+fmt::text_style style_of(meaning meaning)
+{
+  switch (meaning) {
+    case meaning::title:
+      return fmt::emphasis::bold;
+    case meaning::good:
+      return fmt::fg(fmt::terminal_color::green);
+    case meaning::bad:
+      return fmt::emphasis::bold | fmt::fg(fmt::terminal_color::red);
+    case meaning::warning:
+      return fmt::fg(fmt::terminal_color::yellow);
+    case meaning::hint:
+      break;
+  }
+  return fmt::fg(fmt::terminal_color::cyan);
+}
+
+std::string colored_for(int descriptor, meaning meaning, std::string_view text)
+{
+  return shows_colors(descriptor) ? fmt::format(style_of(meaning), "{}", text) : std::string(text);
+}
+
 }  // namespace
 
 void prepare_standard_streams()
@@ -124,6 +161,16 @@ void finish_standard_output()
 void print_error(std::string const& text) noexcept
 {
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+std::string colored(meaning meaning, std::string_view text)
+{
+  return colored_for(text_descriptor, meaning, text);
+}
+
+std::string colored_error(meaning meaning, std::string_view text)
+{
+  return colored_for(STDERR_FILENO, meaning, text);
 }
 
 bool is_stream(std::string const& path)

@@ -12,6 +12,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "util/files/npy.hpp"
@@ -47,6 +48,16 @@ void print_error(fmt::format_string<Arguments...> format, Arguments&&... argumen
 {
   print_error(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
+
+/// What a part of a text means; on a terminal, its colour.
+enum class meaning { title, good, bad, warning, hint };
+
+/// `text`, in the colour of `meaning` if standard output is a terminal that shows colours and the
+/// environment variable NO_COLOR is unset or empty (no-color.org). Otherwise `text`.
+std::string colored(meaning meaning, std::string_view text);
+
+/// As colored, for text that is printed to standard error.
+std::string colored_error(meaning meaning, std::string_view text);
 
 /// Whether `path` is `-`.
 bool is_stream(std::string const& path);
