@@ -161,7 +161,7 @@ class Compilers(CliTest):
         self.assertEqual([place["outcome"] for place in nvrtc["tried"]].count("chosen"), 1)
         for folder in nvrtc["headers"]:
             self.assertTrue(pathlib.Path(folder).is_dir(), folder)
-        text = self.fatlink("doctor").stdout
+        text = self.fatlink("doctor", "--verbose").stdout
         self.assertIn(f"NVRTC {nvrtc['version']}: {nvrtc['path']} ({nvrtc['reason']})\n", text)
         self.assertIn(f"  builtins: {nvrtc['builtins']}\n", text)
         if nvrtc["headers"]:
@@ -171,10 +171,22 @@ class Compilers(CliTest):
     def test_libnvvm_is_shown_with_libdevice(self):
         libnvvm = self.found("libnvvm")
         self.assertRegex(libnvvm["version"], r"^1[3-9]\.\d+$")
-        text = self.fatlink("doctor").stdout
+        text = self.fatlink("doctor", "--verbose").stdout
         self.assertIn(f"libNVVM {libnvvm['version']}: {libnvvm['path']} ({libnvvm['reason']})\n", text)
         self.assertIn(f"  libdevice: {libnvvm.get('libdevice', 'not found')}\n", text)
         self.assertRegex(text, rf"  compile LLVM IR +yes, with libNVVM {libnvvm['version']}\n")
+
+    def test_parts_that_are_there_are_shown_only_on_request(self):
+        self.need_nvjitlink()
+        helper = self.fatlink_json("doctor")["link_helper"]
+        self.assertGreaterEqual(len(helper["layers"]), 5)
+        shown, all_parts = self.fatlink("doctor").stdout, self.fatlink("doctor", "--verbose").stdout
+        for layer in helper["layers"]:
+            line = f"\n  {layer['name']}: {'on' if layer['on'] else 'off'}"
+            self.assertIn(line, all_parts)
+            self.assertEqual(line in shown, not layer["on"], layer)
+        self.assertNotIn("  libdevice: /", shown)
+        self.assertNotIn("  builtins: /", shown)
 
     def test_one_that_is_missing_is_no_error_and_says_what_to_install(self):
         self.need_nvjitlink()
@@ -197,7 +209,7 @@ class Compilers(CliTest):
         env = {"FATLINK_NVRTC": str(copy), "LD_LIBRARY_PATH": None}
         nvrtc = self.found("nvrtc", env=env)
         self.assertNotIn("builtins", nvrtc)
-        text = self.fatlink("doctor", env=env).stdout
+        text = self.fatlink("doctor", *(["--verbose"] if "version" in nvrtc else []), env=env).stdout
         if "version" in nvrtc:
             self.assertIn(f"NVRTC {nvrtc['version']}: {copy} ($FATLINK_NVRTC)\n  builtins: found by the dynamic loader\n", text)
         else:

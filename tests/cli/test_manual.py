@@ -11,7 +11,7 @@ import unittest
 from fatlink_cli import PROGRAM
 from program_help import all_verbs, built, options_of
 
-VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|VIRTUAL_ENV|CONDA_PREFIX|HOME|TMPDIR)"'
+VARIABLE = r'"\$?((?:FATLINK|XDG)_[A-Z_]+|CUDA_HOME|CUDA_PATH|VIRTUAL_ENV|CONDA_PREFIX|HOME|TMPDIR|NO_COLOR|TERM)"'
 
 
 def plain(line):

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `fatlink run` refuses of a launch plan's arguments: each message names the argument, the cause and the remedy."""
 import json
-import os
 import resource
 import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import PROGRAM, SANITIZED, SHARE, open_terminal
+from fatlink_cli import PROGRAM, SANITIZED, SHARE
 from plan_case import CORPUS, LOAD, RECORD, SUM, PlanTest, floats, npy
 
 
@@ -219,19 +218,8 @@ class RunPlanRefusals(PlanTest):
         output, elements = "", 8192
         while "running ptx mode on cpu, 1 s" not in output:  # a step of less than a second shows nothing
             self.assertLess(elements, 1 << 24, output)
-            ours, theirs = open_terminal()
-            process = subprocess.Popen([PROGRAM, "run", "--device", "cpu", "--library", "convert", "--transform", "slow.cu", "--mode", "ptx",
-                                        "--elements", str(elements), "--instruction-budget", "0"], cwd=self.folder,
-                                       stdout=subprocess.DEVNULL, stderr=theirs, env=self.environment({}))
-            os.close(theirs)
-            output = ""
-            try:
-                while part := os.read(ours, 65536):
-                    output += part.decode()
-            except OSError:  # the other end is closed
-                pass
-            os.close(ours)
-            self.assertEqual(process.wait(timeout=300), 0)
+            output = self.on_terminal("run", "--device", "cpu", "--library", "convert", "--transform", "slow.cu", "--mode", "ptx",
+                                      "--elements", elements, "--instruction-budget", "0", stdout=subprocess.DEVNULL)
             elements *= 4
         self.assertEqual(output.split("\r\x1b[K")[-1], "")
 

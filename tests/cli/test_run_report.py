@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `run` prints: values, tolerances, times, and no progress among the results."""
-import os
+import json
 import re
 import struct
-import subprocess
 
-from fatlink_cli import HOOK, PROGRAM, CliTest, open_terminal
+from fatlink_cli import HOOK, SHARE, CliTest
+
+RELU = SHARE / "relu_poly.fatbin"
 
 # Slow enough on the reference device for progress to be shown, which takes a second.
 SLOW = HOOK.replace("return x;", "float y = x; for (int i = 0; i < 40000; ++i) y = y * 0.5f + x; return y;")
@@ -26,22 +27,6 @@ def rendered(output):
 
 
 class RunReport(CliTest):
-    def on_terminal(self, *words):
-        """Standard output and standard error on one terminal."""
-        ours, theirs = open_terminal()
-        process = subprocess.Popen([PROGRAM, *map(str, words)], cwd=self.folder, stdout=theirs,
-                                   stderr=theirs, stdin=subprocess.DEVNULL, env=self.environment({}))
-        os.close(theirs)
-        output = b""
-        try:
-            while part := os.read(ours, 65536):
-                output += part
-        except OSError:  # the other end is closed
-            pass
-        os.close(ours)
-        self.assertEqual(process.wait(timeout=300), 0, output)
-        return output.decode()
-
     def test_progress_is_erased_before_results_are_printed(self):
         slow = self.compile("slow", SLOW)
         elements, output = 8192, ""
@@ -74,6 +59,40 @@ class RunReport(CliTest):
                                       "  out[2]  in -3  ptx 0  lto 0  expected 0", "Result: verified in both modes"])
         self.assertEqual(self.fatlink_json(*words)["results"][1],
                          {"output": "out", "index": "1", "inputs": {"in": "2"}, "ptx": "9", "lto": "9", "expected": "9"})
+
+    def test_the_last_line_says_what_is_verified(self):
+        def last(*words, status=0):
+            return self.fatlink("run", "--device", "cpu", "--elements", 8, *words, status=status).stdout.splitlines()[-1]
+        self.assertEqual(last(), "Result: verified in both modes")
+        self.assertEqual(last("--mode", "ptx"), "Result: verified")
+        bare = self.compile("bare", HOOK)
+        self.assertEqual(last("--transform", bare), "Result: both modes agree; nothing else was checked")
+        self.assertEqual(last("--transform", bare, "--mode", "ptx"), "Result: nothing was verified")
+        self.file("bare.json", json.dumps({"name": "bare", "summary": "", "hook": "user_transform", "reference": "x + 1",
+                                           "tolerance_ulp": 1}))
+        self.assertEqual(last("--transform", bare, status=1), "Result: WRONG (out)")  # both modes agree
+        self.file("expected.npy", npy([1.0] * 8))
+        self.assertEqual(last("--expect", "expected.npy", status=1), "Result: WRONG (out)")
+
+    def test_an_output_that_nothing_describes_is_named_beside_a_verified_one(self):
+        library = self.compile("twice", """
+            extern "C" __device__ float user_transform(float);
+            extern "C" __global__ void twice(const float* in, float* out, float* copy, size_t n)
+            {
+              size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
+              if (i < n) copy[i] = out[i] = user_transform(in[i]);
+            }""")
+        outputs = [{"name": name, "role": "output", "type": "float32", "count": "n"} for name in ("out", "copy")]
+        self.file("twice.json", json.dumps({
+            "name": "twice", "summary": "two outputs",
+            "arguments": [{"name": "in", "role": "input", "type": "float32", "count": "n"}, *outputs, {"name": "n", "role": "size"}],
+            "launches": [{"kernel": "twice", "grid": "ceil(n / 64)", "block": 64, "arguments": ["in", "out", "copy", "n"]}],
+            "computes": {"out": "map(user_transform, in)"}}))
+        words = ["run", "--device", "cpu", "--elements", 8, "--library", library, "--transform", RELU]
+        for mode in "ptx", "both":
+            with self.subTest(mode=mode):
+                said = self.fatlink(*words, "--mode", mode).stdout.splitlines()
+                self.assertEqual(said[-1], "Result: verified (out); not verified (copy)")
 
     def test_print_shows_no_expected_values_without_a_reference(self):
         words = ["run", "--device", "cpu", "--transform", self.compile("bare", HOOK), "--mode", "lto",
