@@ -175,7 +175,7 @@ class Algorithms(PlanTest):
     def test_the_form_of_a_sidecar_verifies_a_sum(self):
         self.file("op.cu", "FATLINK_COMBINE(float, a, b) { return a + b; }\n")
         said = self.fatlink("run", "--device", "cpu", "--elements", "1000", "--library", "reduce_4", "op.cu").stdout
-        self.file("op.json", said[said.index("{"):])
+        self.file("op.json", said[said.index("{"):said.rindex("}") + 1])
         (result,) = self.fatlink_json("run", "--device", "cpu", "--elements", "1000", "--library", "reduce_4", "op.cu")["modes"][0]["reference"]
         self.assertTrue(result["verified"], result["reason"])
 

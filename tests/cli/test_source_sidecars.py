@@ -107,7 +107,7 @@ class SourceSidecars(CompileCase):
     def test_without_one_run_prints_a_form_that_it_accepts(self):
         self.need_nvjitlink()
         said = self.fatlink(*RUN).stdout
-        form = said[said.index("{"):]
+        form = said[said.index("{"):said.rindex("}") + 1]
         self.assertIn("state what the transform computes in half.json, for example:", said)
         self.file("half.json", form.replace('"result": "x"', '"result": "x / 2"'))
         self.assertIn("verified, 1,000 elements", self.fatlink(*RUN).stdout)
