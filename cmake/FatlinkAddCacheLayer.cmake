@@ -2,8 +2,8 @@
 #[=======================================================================[.rst:
 fatlink_add_cache_layer
 -----------------------
-Links transforms with their library at build time, for packages that ship linked images. If such a package is
-installed, the first run on a machine neither links nor loads nvJitLink.
+Links transforms with their library at build time, and stores the linked images in a cache layer, a folder that a package
+can ship. If such a package is installed, the first run on a machine neither links nor loads nvJitLink.
 
   fatlink_add_cache_layer(<target>
     LIBRARY <target or file> TRANSFORMS <target or file>...
@@ -24,23 +24,23 @@ installed, the first run on a machine neither links nor loads nvJitLink.
   Compute capabilities of the GPUs, for example ``80;90a``. A cubin for 80 also runs on 86 and 89. Default: all generic
   compute capabilities that CUDA 13 supports.
 ``MODE``
-  The link modes. ``both`` means ``lto`` and ``ptx``. ``sass`` links cubins only, without a compiler: each input must
-  have SASS for exactly each of ``ARCHITECTURES``, as ``fatlink_add_fatbin(... SASS <cc>...)`` adds it. Default:
-  ``lto`` with ``EMIT ptx``, otherwise ``both``.
+  The link modes. ``both`` means ``lto`` and ``ptx``. ``sass`` links cubins, without a compiler. Each input must then
+  contain SASS for each of the ``ARCHITECTURES``, not only for an older compatible one (see
+  ``fatlink_add_fatbin(... SASS <cc>...)``). Default: ``lto`` with ``EMIT ptx``, otherwise ``both``.
 ``EMIT``
   The kinds of image. PTX is for the reference device, and only ``lto`` mode emits it. Default: ``cubin`` with
   ``MODE ptx`` or ``MODE sass``, otherwise ``cubin ptx``.
 ``ALLOW_CALLS``
-  Also link inputs without LTO-IR (``lto``) or PTX (``ptx``) as they are, with real calls. See docs/using.md,
-  "Mix forms".
+  Also links inputs that have no LTO-IR (mode ``lto``) or no PTX (mode ``ptx``). Their functions are called, not inlined.
+  See docs/using.md, "Mix forms".
 ``WHOLE_ARCHIVE``
-  Link all members of archives. See docs/using.md, "Archives".
+  Links all members of archives. See docs/using.md, "Archives".
 ``KERNELS`` to ``NVVM``
   The options of the links, as for ``fatlink cache warm`` (``VARIABLES`` is ``--keep-variable``); see docs/using.md,
-  "Options of a link". A layer serves only links with the same options. Default of ``KERNELS``: the kernels of the launch
-  plan of ``LIBRARY``, as ``fatlink run`` links it; without a plan all kernels. An option that has no effect in one of
-  the layer's links stops configuration: add ``MODE lto`` or ``EMIT cubin``. With ``MODE sass``, only ``KERNELS`` and
-  ``NO_DRIVER_CACHE`` have an effect.
+  "Options of a link". A layer is used only by links with the same options. ``KERNELS`` defaults to the kernels in the
+  launch plan of ``LIBRARY``, as in ``fatlink run``; if the library has no plan, to all kernels. Configuration stops if an
+  option has no effect in one of the links of the layer. In this case, restrict the layer with ``MODE lto`` or
+  ``EMIT cubin``. With ``MODE sass``, only ``KERNELS`` and ``NO_DRIVER_CACHE`` have an effect.
 ``INSTALL_DESTINATION``
   Also installs the layer to this folder. ``fatlink`` searches the folder ``cache`` in each folder that ``fatlink list``
   searches, for example ``share/fatlink/cache``. Entries are named after their contents, so the entries of several
@@ -48,8 +48,8 @@ installed, the first run on a machine neither links nor loads nvJitLink.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-Machines with any nvJitLink, or with none, use the layer. A machine does not use it if ``$FATLINK_NVJITLINK`` names
-another nvJitLink than the one found at build time. The same inputs produce the same bytes. The target property
+The layer can be used with any version of nvJitLink, and without nvJitLink. It is not used if ``$FATLINK_NVJITLINK`` names a
+different nvJitLink than the one that made the layer. The same inputs produce the same bytes. The target property
 ``FATLINK_LAYER`` is the folder of the layer.
 
 Missing, unknown or malformed arguments stop configuration.
@@ -175,8 +175,8 @@ function(_fatlink_fatbin_files caller inputs files_out)
   set(${files_out} "${files}" PARENT_SCOPE)
 endfunction()
 
-# Stops configuration at a value that `fatlink cache warm` would refuse, and at an option without effect in one of the links
-# of the layer. Sets the defaults of arg_MODE and arg_EMIT in the caller.
+# Stops configuration if `fatlink cache warm` would refuse a value, or if an option has no effect in one of the links of the
+# layer. Sets the defaults of arg_MODE and arg_EMIT in the caller.
 function(_fatlink_check_link_options caller)
   _fatlink_check_choice(MODE lto ptx both sass)
   _fatlink_check_choice(EMIT cubin ptx)

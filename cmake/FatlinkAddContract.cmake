@@ -2,7 +2,8 @@
 #[=======================================================================[.rst:
 fatlink_add_contract
 --------------------
-Declares a contract: the header that declares a library's hooks, with a name and a version.
+Declares a contract: a header with a name and a version, which declares the hooks of a library. Hooks are the device
+functions that the library calls and transforms define.
 
   fatlink_add_contract(<name> VERSION <n> HEADER <file> [HOOKS <hook>...]
     [PACKAGE <name> [PACKAGE_VERSION <version>]]
@@ -16,20 +17,21 @@ Declares a contract: the header that declares a library's hooks, with a name and
   Names of the hooks. Default: the device functions that the text of the header declares ``extern "C"``. List the
   hooks if a macro or an included header declares them.
 ``PACKAGE``, ``PACKAGE_VERSION``
-  The package whose library has this contract, and the first version that has it. Messages tell users of an older
-  library to install it. Default: the project's name and version.
+  The package that contains the library with this contract, and the first package version with this version of the
+  contract. Error messages tell users of an older version to install this package. Default: the project's name and version.
 ``INSTALL_DESTINATION``
   Also installs the contract for authors of transforms. The installed files are ``<name>.cmake``, which declares the
-  contract with paths relative to itself; ``<name>.json``, which ``fatlink compile --contract <name>`` reads; and
+  contract with paths relative to this file; ``<name>.json``, which ``fatlink compile --contract <name>`` reads; and
   ``<name>/`` with the header. ``find_package(fatlink)`` declares the contracts in ``share/fatlink/contracts`` of its own
-  prefix and of each prefix in ``CMAKE_PREFIX_PATH``. Headers that the header includes with quotes are installed with
-  it; they must be in the folder of the header or in a subfolder.
+  prefix and of each prefix in ``CMAKE_PREFIX_PATH``. Headers that the header includes with quotes are also
+  installed; they must be in the folder of the header or in a subfolder.
 ``INSTALL_COMPONENT``
-  The install component. Default: ``development``. Use the library's component if sources are compiled at run time.
+  The install component. Default: ``development``. Use the component of the library if users compile transforms from
+  source at run time.
 
-A contract is identified by its name, its version, and the names and exact types of its hooks; fatbins match if all of
-these are equal. Comments and other code in the header are not part of the contract. When a fatbin with this contract is
-built, the header is compiled by itself as C++17 to read the types.
+Two fatbins have the same contract if its name, its version, and the names and exact types of its hooks are equal. Comments
+and other code in the header are not part of the contract. When a fatbin with this contract is built, the header is also
+compiled without the source, as C++17, to read the types.
 
 The function creates the interface target ``fatlink_contract_<name>`` with the properties ``FATLINK_CONTRACT_VERSION``,
 ``FATLINK_CONTRACT_HEADER``, ``FATLINK_CONTRACT_HOOKS`` and ``FATLINK_CONTRACT_PACKAGE``, which

@@ -11,67 +11,70 @@ Compiles device code to one fatbin with PTX and LTO-IR, and with SASS on request
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
 ``SOURCES``
-  One CUDA source file, because a fatbin holds one translation unit. Include other files from it. The include path
-  contains ``<fatlink/element.cuh>``, with which a hook that handles elements as bytes records their type. To generate the
-  file, call ``add_custom_command`` in the same directory before this function. The same applies to ``REFERENCE`` and
-  ``PLAN``.
+  One CUDA source file, because a fatbin contains one translation unit. It can include other files. The include path
+  contains ``<fatlink/element.cuh>``; a hook that handles its elements as raw bytes uses this header to record the element
+  type. To generate the source file during the build, call ``add_custom_command`` in the same directory before this
+  function. The same applies to ``REFERENCE`` and ``PLAN``.
 ``CONTRACT``
-  A contract of ``fatlink_add_contract``. Its header is included before the source, so a hook with a wrong type does not
-  compile. The build fails if the fatbin neither defines nor calls a hook of the contract.
+  A contract of ``fatlink_add_contract``: the header that declares the hooks, which are the functions that a library calls
+  and a transform defines. The header is included before the source, so a hook with a wrong type does not compile. The
+  build fails if the fatbin neither defines nor calls a hook of the contract.
 ``REFERENCE``
   A JSON file that describes what the code computes, for verification. It is an object with ``name``, ``summary``,
   ``hook``, ``reference`` (an expression in x) and ``tolerance_ulp`` (at most 2^20). It may also contain only ``name`` and
-  ``summary``. For hooks with other parameters it has ``name``, ``summary``, ``hooks``, ``state``, ``element`` and
-  ``error_model`` (docs/verification.md). The build fails if the object has other keys, an expression does not parse, or
-  the contract does not declare the hook or the source does not define it.
+  ``summary``. For hooks with other parameters, the keys are ``name``, ``summary``, ``hooks``, ``state``, ``element`` and
+  ``error_model`` (docs/verification.md). The build fails if the object has other keys, if an expression cannot be parsed,
+  if the contract does not declare the hook, or if the source does not define the hook.
 ``PLAN``
-  A JSON file that describes how a library's kernels are launched (docs/launch_plans.md). With it, ``fatlink run`` and
-  ``fatlink::prepare`` need no code for this library. The build fails if the plan cannot be read or is for another
-  contract, or if a kernel does not exist or takes other parameters. ``REFERENCE`` and ``PLAN`` may have only the keys
-  ``name`` and ``summary`` in common, with equal values.
+  A JSON file, the launch plan, that describes how a library's kernels are launched (docs/launch_plans.md). With a plan,
+  ``fatlink run`` and ``fatlink::prepare`` can run the library without code for it. The build fails if the plan cannot be
+  read, if it is for another contract, if a kernel does not exist, or if a kernel takes other parameters. If both
+  ``REFERENCE`` and ``PLAN`` are given, only the keys ``name`` and ``summary`` may be in both files, with equal values.
 ``ARCHITECTURES``
-  Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports. Code for it links for
-  every newer compute capability.
+  Compute capabilities, for example ``75;90a``. Default: 75, the oldest that CUDA 13 supports. Code for 75 can be linked
+  for every newer compute capability.
 ``SASS``
-  Compute capabilities, for example ``90;100f``. A relocatable cubin is added for each of them. A cubin runs on that GPU
-  without a compiler; a cubin for ``90a`` or ``100f`` runs only on that GPU or family. The other entries are the same with
-  and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
+  Compute capabilities, for example ``90;100f``. For each of them, a relocatable cubin is added, which is linked without a
+  compiler (mode ``sass``). It is used only in links for exactly this compute capability, for example not for ``90a`` if it
+  is compiled for ``90``. The result for ``90a`` or ``100f`` runs only on that GPU or family. The other entries are the same
+  with and without ``SASS``, unless the source uses ``__CUDA_ARCH_LIST__``. Default: none.
 ``NVJITLINK_AT_LEAST``
   The oldest nvJitLink that users of the fatbin have, for example ``13.0``. nvJitLink reads only the output of toolkits up
-  to its own version, so configuration warns if the toolkit in use is newer than this version.
+  to its own version. Configuration therefore warns if the toolkit in use is newer than the version given here.
 ``OPTIONS``
   Options for nvcc, for example ``-use_fast_math``. Generator expressions are allowed. ``-G`` and options that set
   architectures or outputs are rejected.
 ``OUTPUT_NAME``
   Stem of the file name. Default: the name of the target.
 ``PACKAGE``, ``PACKAGE_VERSION``
-  The package that ships the fatbin; messages tell users to install it. Default: the project's name and version.
+  The package that contains the fatbin; error messages tell users to install this package. Default: the project's name and
+  version.
 ``INSTALL_DESTINATION``
   Also installs the fatbin and its ``.json`` to this folder.
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-The build writes ``<stem>.fatbin`` and ``<stem>.json`` to ``FATLINK_DATA_DIR`` if that is set, otherwise to the current
-binary directory. The ``.json`` contains the reference and the plan, if any, and the SHA-256 of the fatbin; readers reject
-a fatbin with another SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
+The build writes ``<stem>.fatbin`` and ``<stem>.json`` to ``FATLINK_DATA_DIR`` if this variable is set, otherwise to the
+current binary directory. The ``.json``, called sidecar, contains the reference and the plan, if any, and the SHA-256 of the
+fatbin; fatlink refuses a fatbin with a different SHA-256. The target property ``FATLINK_FATBIN`` is the path of the fatbin.
 
-A build replaces the two files only after every step has succeeded. It renames a complete copy of each, first the
-``.json``, then the fatbin. A host can therefore read the files at any time (``fatlink::watch``, docs/watching.md). A build
-that fails or is interrupted leaves the files of the previous build.
+A build replaces the two files only after every step has succeeded. It renames a complete new ``.json`` first, then a
+complete new fatbin. A host can therefore read the files at any time (``fatlink::watch``, docs/watching.md). If a build
+fails or is interrupted, the files of the previous build remain.
 
-The ident of every entry contains the contract, the hooks, the toolkit and the float flags. After each build,
-``fatlink inspect`` reads the fatbin, and a missing entry or a different ident fails the build. Then ``fatlink digest``
-adds digests of the entries to the ident, so that readers reject a damaged fatbin.
+Every entry of the fatbin contains an ident, which describes the build: the contract, the hooks, the toolkit and the float
+flags. After each build, ``fatlink inspect`` reads the fatbin; the build fails if an entry is missing or an ident is wrong.
+Then ``fatlink digest`` adds digests of the entries to the idents, so that fatlink refuses a damaged fatbin.
 
-Builds are reproducible in any folder, except in these cases:
+Builds in different folders produce the same bytes, except in these cases:
 
-- every kernel and visible function has a parameter of a type in an unnamed namespace, which nvcc names by its process id
-- ``OPTIONS`` contains ``-lineinfo``
-- the source includes, by an absolute path (also through ``-I``), a header that uses ``__FILE__``
-- it includes in this way a header that defines private symbols, whose names depend on the path
-- the toolkit is in another folder outside of the project
+- All kernels and visible functions have a parameter whose type is in an unnamed namespace: nvcc names it by its process ID.
+- ``OPTIONS`` contains ``-lineinfo``.
+- The source includes a header through an absolute path (in the directive or in ``-I``), and the header uses ``__FILE__``.
+- Such a header defines symbols with internal linkage: their mangled names depend on the path.
+- The toolkit is outside the project, and its path differs between the builds.
 
-Missing, unknown or malformed arguments, and an nvcc that is not of CUDA 13, stop configuration.
+Missing, unknown or malformed arguments, and an nvcc that is not from CUDA 13, stop configuration.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -262,8 +265,8 @@ set(RELATIVE_PROJECT [==[@relative_project@]==])
   file(GENERATE OUTPUT "${settings}" CONTENT "${content}")
 endfunction()
 
-# The path of the project relative to the source's folder. To a source that the build makes outside of the project it is a
-# link in the build folder, because the path from there to the project depends on where the two are.
+# The path of the project relative to the source's folder. If the build generates the source outside the project, it is the
+# path of a symbolic link in the build folder, because the relative path to the project would depend on both locations.
 function(_fatlink_relative_project relative_out)
   _fatlink_relative_to_source("${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}" relative_project)
   if(NOT relative_project)

@@ -2,7 +2,7 @@
 #[=======================================================================[.rst:
 fatlink_add_package
 -------------------
-Makes a DEB, RPM and TGZ package of an install component, with CPack.
+Makes a DEB, an RPM and a TGZ package of an install component, with CPack.
 
   fatlink_add_package(<package>
     COMPONENT <component> SUMMARY <text>
@@ -17,7 +17,7 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
     [ANY_ARCHITECTURE])
 
 ``COMPONENT``
-  The install component that the package holds: letters, digits and ``_ . -``.
+  The install component that the package contains. Its name may contain letters, digits and ``_ . -``.
 ``SUMMARY``
   One line that describes the package.
 ``DESCRIPTION``
@@ -35,27 +35,28 @@ Makes a DEB, RPM and TGZ package of an install component, with CPack.
 ``DEB_CONTROL``
   Files for the control archive of the DEB, such as ``triggers`` or ``postinst``.
 ``CONTRACTS``
-  Contracts that the transforms in the package are built against. For each, the package depends on the virtual package
-  ``fatlink-contract-<name>-<version>``, which packages of libraries with the same version of the contract provide.
+  Contracts that the transforms in the package are built against. For each contract, the package depends on the virtual
+  package ``fatlink-contract-<name>-<version>``. Packages of libraries with the same contract version provide it.
 ``PROVIDES_CONTRACTS``
-  Contracts of the libraries in the package. A fatbin with each contract must be installed with ``COMPONENT``.
+  Contracts of the libraries in the package. The package provides the virtual package of each contract. For each contract,
+  at least one fatbin must be installed with ``COMPONENT``.
 ``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
   Other dependencies. Dependencies on shared libraries are found automatically. For a program that is linked with
   ``fatlink::static``, list ``fatlink-runtime``, because the program needs its helper ``fatlink-linkd``.
 ``SBOM``
   Parts and dependencies for the SPDX document of the package, in ``share/doc/<package>``.
 ``ARCHIVE_COMPONENTS``
-  Other components whose files are added to the TGZ, because an archive has no dependencies. For DEB and RPM, list the
-  packages of those components in ``DEB_DEPENDS`` and ``RPM_REQUIRES``.
+  Other components whose files are added to the TGZ, because an archive has no dependencies. For the DEB and RPM, list the
+  packages of these components in ``DEB_DEPENDS`` and ``RPM_REQUIRES``.
 ``ANY_ARCHITECTURE``
-  Declares that the package contains only fatbins and no code for the host's processor. ``cpack`` stops if it contains
-  such code.
+  Declares that the package contains no code for the host's processor, only fatbins and other data. ``cpack`` stops if the
+  package contains such code.
 
-The packages have the version of the project, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible for
-a given ``$SOURCE_DATE_EPOCH``; without it, ``cpack`` uses the time of the project's last commit, or of its CMakeLists.txt.
-A TGZ unpacks to ``<project>-<version>/``, which can be moved. The archives of one project can be unpacked into the same
-folder. ``cpack`` needs Python 3.9 or newer to write the SPDX document. It uses ``Python3_EXECUTABLE`` if that is set,
-otherwise the first ``python3`` in ``PATH``.
+The packages have the version of the project, and the maintainer ``CPACK_PACKAGE_CONTACT``. Builds are reproducible: all
+packaged files have the time ``$SOURCE_DATE_EPOCH``. If it is not set, ``cpack`` uses the time of the project's last commit;
+without git, it uses the time of the project's ``CMakeLists.txt``. A TGZ unpacks to ``<project>-<version>/``, and this folder
+can be moved. The archives of one project can be unpacked into the same folder. ``cpack`` needs Python 3.9 or newer to write
+the SPDX document. It uses ``Python3_EXECUTABLE`` if that is set, otherwise the first ``python3`` in ``PATH``.
 
 Missing, unknown or malformed arguments stop configuration.
 #]=======================================================================]

@@ -18,7 +18,7 @@ How fatlink is compiled: with ccache, with warnings and with hardening options; 
   protector, stack clash protection, control-flow protection (x86), and ``_FORTIFY_SOURCE`` 3, or 2 if compiler or C
   library do not support 3. Linker: RELRO, immediate binding, PIE. If only the C library's start files lack control-flow
   protection, their entry points get landing pads (host/src/util/process/landing_pads.cpp), and the binary is marked as
-  protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimised configuration.
+  protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimized configuration.
 ``FATLINK_HARDENING``
   Option, default on. If off, the compiler's defaults are used.
 
@@ -80,8 +80,8 @@ function(_fatlink_hardening_options compile_out link_out)
   endforeach()
   _fatlink_fortify_level(level)
   # The compilers of some distributions already define a level.
-  set(optimised "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")
-  list(APPEND compile "$<${optimised}:-U_FORTIFY_SOURCE>" "$<${optimised}:-D_FORTIFY_SOURCE=${level}>")
+  set(optimized "$<CONFIG:Release,RelWithDebInfo,MinSizeRel>")
+  list(APPEND compile "$<${optimized}:-U_FORTIFY_SOURCE>" "$<${optimized}:-D_FORTIFY_SOURCE=${level}>")
   set(link "")
   check_linker_flag(CXX "LINKER:-z,relro,-z,now" FATLINK_HAS_RELRO_NOW)
   if(FATLINK_HAS_RELRO_NOW)

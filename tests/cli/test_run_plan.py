@@ -115,7 +115,7 @@ class RunPlan(PlanTest):
         said = self.run_plan(*SUM, "--elements", 10)
         self.assertTrue(said["between"][0]["verified"])
         self.assertIn("floats up to 4 spacings", said["between"][0]["method"])
-        self.assertIn("both modes   out: verified, 1 element, integers exactly, floats up to 4 spacings\n",
+        self.assertIn("both modes   out: agree, 1 element, integers exactly, floats up to 4 spacings\n",
                       self.fatlink("run", "--device", "cpu", *SUM, "--elements", 10).stdout)
 
     def test_the_first_elements_are_shown(self):

@@ -30,7 +30,7 @@ class Devices(DevicesSuite, CliTest):
     def test_the_report_has_a_row_for_each_device_and_the_total(self):
         text = self.fatlink("run", "--device", self.TWO, "--elements", 200_000, "--print", 1).stdout
         self.assertRegex(text, r"(?m)^Device cpu#2: reference device on .*\(sm_90\), elements 99,328 to 199,999$")
-        self.assertRegex(text, r"(?m)^\[2\] LTO link \(link-time optimised\): 1 link, 2 loads$")
+        self.assertRegex(text, r"(?m)^\[2\] LTO link \(link-time optimized\): 1 link, 2 loads$")
         self.assertRegex(text, r"(?m)^    cpu +99,328 elements +[\d.]+ ms, .* elements per second; loaded in .* ms; verified$")
         self.assertRegex(text, r"(?m)^    total +200,000 elements +[\d.]+ ms, .* elements per second; [\d.]+ ms from the first start")
         self.assertIn("Result: verified in both modes\n", text)

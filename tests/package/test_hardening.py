@@ -40,7 +40,7 @@ class Hardening(unittest.TestCase):
                 self.assertIn("__stack_chk_fail", self.undefined(file))
 
     @unittest.skipUnless(re.search(r"CMAKE_BUILD_TYPE:\w+=(Release|RelWithDebInfo|MinSizeRel)\n", CACHE),
-                         "_FORTIFY_SOURCE needs an optimised build")
+                         "_FORTIFY_SOURCE needs an optimized build")
     def test_functions_of_the_c_library_are_fortified(self):
         for file in SHIPPED:
             with self.subTest(file=file.name):

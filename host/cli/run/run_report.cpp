@@ -50,10 +50,10 @@ std::string describe_device(device_info const& device, std::string const& no_gpu
          fmt::format(", as there is no GPU ({})", no_gpu_reason.substr(0, no_gpu_reason.find(':')));
 }
 
-/// "LTO link (link-time optimised)".
+/// "LTO link (link-time optimized)".
 std::string title_of(link_mode mode)
 {
-  auto const* const note = mode == link_mode::lto    ? "link-time optimised"
+  auto const* const note = mode == link_mode::lto    ? "link-time optimized"
                            : mode == link_mode::sass ? "no compiler"
                                                      : "no LTO";
   return fmt::format("{} ({})", name_of(mode), note);
@@ -341,12 +341,12 @@ std::string verdict_text(std::optional<bool> verified)
   return *verified ? colored(meaning::good, "verified") : colored(meaning::bad, "WRONG");
 }
 
-/// "verified, …", "WRONG: …", "not verified: …".
+/// "verified, …", "WRONG: …", "not verified: …"; "agree, …" where nothing states a bound.
 std::string comparison_text(output_verification const& result, std::string const& inputs)
 {
   if (!result.reason.empty()) return fmt::format("{}: {}", verdict_text({}), result.reason);
   if (result.failures == 0 && result.method.starts_with(k_without_bound))
-    return fmt::format("{}, {}, {}", verdict_text(true), count_text(result.elements),
+    return fmt::format("{}, {}, {}", colored(meaning::good, "agree"), count_text(result.elements),
                        k_without_bound);
   if (result.failures == 0 && result.unbounded == 0)
     return fmt::format("{}, {}, {}", verdict_text(true), count_text(result.elements),

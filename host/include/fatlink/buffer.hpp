@@ -7,13 +7,13 @@
 // stream first. Every call throws device_error if the driver reports an error, and usage_error if
 // the buffer was moved from.
 //
-// Calls with a stream are queued and may return before they are complete. Until the copy has
-// finished, keep the host memory that it reads or writes valid, and do not read or change it. To
-// wait for the copy, call stream::synchronize, use an event, or synchronize the stream through the
-// API that created it. A copy runs while the host continues only if the host memory is pinned
+// Calls with a stream are queued and may return before they are complete. Until a copy has
+// finished, its host memory must stay valid, and must not be read or changed. To wait for the copy,
+// call stream::synchronize, use an event, or synchronize the stream through the API that created
+// it. A copy is asynchronous with respect to the host only if the host memory is pinned
 // (cudaHostAlloc, cudaHostRegister, cuMemHostRegister). A copy from or to pageable memory is
 // ordered on the stream in the same way, but the driver stages it and may block the host; a copy to
-// pageable memory has finished when the call returns. On the reference device every call is
+// pageable memory has finished when the call returns. On the reference device, every call is
 // complete when it returns.
 #pragma once
 

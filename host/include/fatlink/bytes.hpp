@@ -11,7 +11,7 @@
 
 namespace FATLINK_API fatlink {
 
-/// Bytes owned by another object; valid as long as that object.
+/// Bytes owned by another object; valid while that object exists.
 using bytes_view = std::span<std::byte const>;
 
 /// Owned bytes.

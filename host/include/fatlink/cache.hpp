@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The link cache: stores the results of links, so that the same inputs are linked only once. The
-// key of an entry covers everything that the result depends on. Three layers are searched in this
-// order: the memory of this process, the user's folder, and read-only folders that packages ship.
+// key of an entry covers everything that the result depends on. A link is searched in three layers,
+// in this order: the memory of this process, the user's folder, and the read-only folders that
+// packages ship (shipped layers). There is one exception: linkers and compilers first search the
+// shipped layers for results that any nvJitLink or NVRTC may use (find_shipped).
 // Needs neither CUDA nor a GPU. A cache problem never makes a link fail: it is reported once, as a
 // warning (take_warnings), and the link runs without the cache. docs/cache.md describes the files,
 // locks and repairs.
@@ -58,16 +60,16 @@ struct cache_settings {
   std::uint64_t folder_limit = std::uint64_t{1} << 30;   ///< bytes of all entries in the folder
   std::uint64_t memory_limit = std::uint64_t{64} << 20;  ///< bytes of all links in memory
   /// How long to wait for another process that is making the same link. After that, this process
-  /// makes it too.
+  /// makes the link as well.
   std::chrono::milliseconds wait_limit = std::chrono::seconds(10);
   /// Problems with the environment variables that the settings come from;
   /// link_cache::take_warnings returns them too.
   std::vector<std::string> warnings = {};
 };
 
-/// The settings that the program uses, from the environment.
-/// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise ~/.cache/fatlink; if
-/// none of them is set, this is a warning.
+/// The default settings, which the program `fatlink` also uses. They are read from the environment.
+/// Folder: $FATLINK_CACHE_DIR, otherwise $XDG_CACHE_HOME/fatlink, otherwise $HOME/.cache/fatlink.
+/// If none of these variables is set, there is a warning, and links are kept only in memory.
 /// Layers: the colon-separated folders of $FATLINK_SYSTEM_CACHE if it is set (empty: none),
 /// otherwise the existing folders named `cache` in the folders that fatbins are searched in
 /// (default_search_path).
@@ -126,21 +128,22 @@ class link_cache {
   /// What the `make` of find_or_make returns.
   struct product {
     cached_link link = {};  ///< the link that was made
-    bool keep = true;  ///< false: the link is not the one that the key describes; it is not stored
+    bool keep = true;       ///< false: the link is not stored, because it does not match the key
   };
   /// The link that find_or_make found or made.
   struct result {
     std::shared_ptr<cached_link const> link = {};  ///< never null
-    cache_outcome outcome = cache_outcome::miss;   ///< whether the cache held the link
+    cache_outcome outcome = cache_outcome::miss;   ///< whether the cache had the link
   };
 
   /// Returns the link of `key` from memory, the folder or a layer. If none has it, calls `make` and
   /// stores its product. Other threads and processes that need the same link wait until it is
-  /// stored. `preferred`: a second key, whose link is returned instead if it is stored; it is
-  /// searched first. `wait_limit`: how long to wait for another thread or process that is making
-  /// this link; then this call makes it as well. Without it, there is no limit for threads. The
-  /// wait for processes never exceeds cache_settings::wait_limit. Throws what `make` throws. In
-  /// that case nothing is stored, and one of the waiting callers makes the link.
+  /// stored. `preferred`: an alternative key, which is searched before `key` in the folder and the
+  /// layers. If a link is stored under it, that link is returned. `wait_limit`: how long to wait
+  /// for another thread or process that is making this link; after that, this call makes the link
+  /// as well. If it is not set, the wait for threads has no limit. The wait for processes never
+  /// exceeds cache_settings::wait_limit. Throws what `make` throws; nothing is stored then, and one
+  /// of the waiting callers makes the link.
   result find_or_make(cache_key const& key, std::function<product()> const& make,
                       cache_key const* preferred = nullptr,
                       std::optional<std::chrono::milliseconds> wait_limit = {});
@@ -179,9 +182,9 @@ class link_cache {
   std::unique_ptr<state> state_;
 };
 
-/// Writes an entry into a folder that will be shipped as a layer. All users can read the entry; no
-/// lock and no ledger are written. The same link always gives the same bytes. @throws file_error it
-/// cannot be written.
+/// Writes an entry into a folder that will be shipped as a layer. All users can read the entry.
+/// Neither lock files nor statistics are written. The same link always gives the same bytes.
+/// @throws file_error it cannot be written.
 void write_layer_entry(std::filesystem::path const& folder, cache_key const& key,
                        cached_link const& link);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cancels calls of fatlink that take long, for example when the user presses Ctrl-C. A call runs
 // the check about ten times a second while it waits for the helper, which links and compiles, and
-// while the reference device executes a kernel. The check is not run while a call waits for a GPU,
-// whose kernels cannot be stopped, or links in its own process. Threads: a check applies to the
-// thread that created it.
+// while the reference device executes a kernel. The check is not run while a call waits for a GPU
+// (its kernels cannot be stopped), and while it links in its own process. Threads: a check applies
+// to the thread that created it.
 #pragma once
 
 #include <cstdint>

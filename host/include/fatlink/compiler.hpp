@@ -3,7 +3,7 @@
 // Both run in the helper (fatlink-linkd), which enters a sandbox before it receives a source. A
 // source that makes the compiler hang, crash or run out of memory fails only its own compile. A
 // source can include only files in the folders that the options name: the helper opens no files,
-// and asks the host process for each.
+// but requests each file from the host process.
 // Threads: one compiler may be used by several threads at once; each compile uses its own helper.
 // Fork: a child process starts its own helpers.
 #pragma once
@@ -76,7 +76,7 @@ struct header_lookups {
 struct compiled_source {
   fatbin code;                               ///< PTX, LTO-IR and cubins
   std::vector<std::string> warnings = {};    ///< from the compiler and the cache
-  cache_outcome cache = cache_outcome::off;  ///< whether the cache held the result
+  cache_outcome cache = cache_outcome::off;  ///< whether it came from the cache
   std::string producer = {};                 ///< "NVRTC 13.0"
   /// The headers that were read from folders, and compile_options::header. Unordered.
   std::vector<std::filesystem::path> headers = {};
@@ -91,9 +91,9 @@ struct compiler_settings {
   std::chrono::milliseconds time_limit = std::chrono::seconds(30);
   unsigned memory_limit_mib = 2048;  ///< memory that one compile may use, 64 to 65536
   /// The cache to search before each compile and to store each compiled fatbin in. Null: no cache.
-  /// Compiles that packages ship (compile_into) are searched first, unless an NVRTC is named. NVRTC
-  /// 13.3 and newer contains CUDA's headers, and unpacks them into the cache's folder, or without a
-  /// cache into the folder of default_cache_settings().
+  /// For CUDA C++, results that packages ship (compile_into) are searched first, unless `nvrtc` or
+  /// $FATLINK_NVRTC selects an NVRTC. NVRTC 13.3 and newer contains CUDA's headers, and unpacks
+  /// them into the cache's folder, or without a cache into the folder of default_cache_settings().
   std::shared_ptr<link_cache> cache = {};
   std::filesystem::path nvrtc = {};    ///< the only libnvrtc.so.13 to use; empty: search for one
   std::filesystem::path libnvvm = {};  ///< the only libnvvm.so.4 to use; empty: search for one
@@ -116,9 +116,10 @@ class compiler {
   ///   and the first error line in the message); header_not_found; missing-hook: the contract's
   ///   hook is neither defined nor called; compile_timeout; compile_memory; signature-mismatch:
   ///   options change what the contract declares; above_limit; or the helper died (SIGSEGV, …).
-  /// @throws unavailable_error NVRTC or libNVVM is missing, even if the cache holds a result of
-  ///   another version; there is no helper, or this process has started as many as it may and all
-  ///   are busy; or the compiler does not know an architecture.
+  /// @throws unavailable_error NVRTC or libNVVM is missing, and no package ships the result (a
+  ///   result of another compiler version in the cache is not used); the helper is missing; all
+  ///   helpers that this process may start are busy until the time limit; or the compiler does not
+  ///   know an architecture.
   /// @throws file_error a contract or header is missing or damaged, or (above_limit) there are too
   ///   many headers, header names or include directives.
   /// @throws usage_error an option is out of range.
@@ -126,10 +127,10 @@ class compiler {
                           header_lookups* lookups = nullptr);
 
   /// Compiles as compile() does, and also writes the fatbin into `layer`, a cache folder to be
-  /// shipped. Results that other layers ship are not used. Hosts that name no NVRTC
-  /// (compiler_settings::nvrtc, $FATLINK_NVRTC) use the shipped fatbin, whichever NVRTC they have,
-  /// and even without one. Its key covers the source, the options, the contract, and all headers
-  /// except CUDA's own. For LLVM IR nothing is written to `layer`.
+  /// shipped. Results that other layers ship are not used. The shipped fatbin can be used by all
+  /// hosts that do not select an NVRTC (compiler_settings::nvrtc, $FATLINK_NVRTC), with any version
+  /// of NVRTC and without NVRTC. Its key covers the source, the options, the contract, and all
+  /// headers except CUDA's own. For LLVM IR, nothing is written to `layer`.
   /// Throws as compile(); file_error `layer` cannot be written.
   compiled_source compile_into(std::filesystem::path const& layer, source const& code,
                                compile_options const& options);

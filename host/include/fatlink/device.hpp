@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that run linked images. One interface serves two kinds of device: a GPU, and the
-// reference device. A GPU is used through the CUDA Driver API; libcuda.so.1 is opened when it is
-// first needed and never linked. The reference device executes PTX on the CPU and checks every
-// memory access, to verify correctness without a GPU.
+// Devices that run linked images. There are two kinds of device with the same interface: GPUs, and
+// the reference device. A GPU is used through the CUDA Driver API; libcuda.so.1 is opened when it
+// is first needed, and fatlink does not link to it. The reference device executes PTX on the CPU
+// and checks every memory access, to verify correctness without a GPU.
 //
 // Use with other CUDA code: fatlink uses the primary context of a GPU, as the CUDA runtime does.
 // Memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
@@ -17,7 +17,7 @@
 //
 // Units: bytes, milliseconds. Ownership: buffers, modules, kernels, streams, events, arrays,
 // textures and surfaces keep their device alive; at process exit, no driver object is destroyed.
-// Threads: a device may be used by several threads at once, a stream only by one thread at a time.
+// Threads: several threads may use a device at once; only one thread at a time may use a stream.
 #pragma once
 
 #include <cstddef>
@@ -54,7 +54,7 @@ class device {
     (void)require_device(backend_, "the device");
   }
 
-  /// Facts about this device; valid as long as any object of the device.
+  /// Facts about this device. The reference is valid while any object of this device exists.
   [[nodiscard]] device_info const& info() const
   {
     return require_device(backend_, "the device").info();
@@ -203,8 +203,8 @@ class device {
 
 /// Options of the reference device.
 struct cpu_options {
-  /// How many instructions a warp may execute in one launch before the launch fails as endless; 0:
-  /// no limit.
+  /// The number of instructions that a warp may execute in one launch; then the launch fails
+  /// (endless-kernel). 0: no limit.
   std::uint64_t instruction_budget = std::uint64_t{1} << 30;
   /// Whether data races are errors: unsynchronised accesses of two threads to one byte, at least
   /// one of them a write.
@@ -212,14 +212,15 @@ struct cpu_options {
   /// Whether reading shared memory that nothing in the block's cluster has written is an error.
   bool check_uninitialized = false;
   /// Whether a single host thread runs the blocks in the order of their indices, so that atomics on
-  /// floats give the same bits in each run. A block that waits for another block lets it run first.
+  /// floats give the same bits in each run. If a block waits for another block, the other block
+  /// runs first.
   bool deterministic = false;
 };
 
 /// Opens a device by name: "gpu" (the first GPU), "gpu:1", "1" or "cpu" (the reference device). The
-/// target of the reference device is sm_90 by default; "cpu:sm_80" selects another one. Never opens
-/// a different device instead.
-/// @throws usage_error another spelling, or an unknown target.
+/// target of the reference device is sm_90 by default; "cpu:sm_80" selects another target. If the
+/// device cannot be opened, no other device is opened instead.
+/// @throws usage_error `name` has none of these forms, or the target is unknown.
 /// @throws unavailable_error there is no driver, or no such GPU (the message says how many there
 ///   are).
 std::shared_ptr<device> open_device(std::string_view name, cpu_options const& options = {});

@@ -30,8 +30,8 @@ struct device_variable {
 
 /// State of the memory pool that fatlink has on a GPU for the scratch arrays of plans.
 struct memory_pool_state {
-  std::size_t limit_bytes = 0;     ///< the most that it keeps after a stream was synchronized
-  std::size_t reserved_bytes = 0;  ///< memory that it holds, in use or kept
+  std::size_t limit_bytes = 0;     ///< maximum size that it keeps after a stream is synchronized
+  std::size_t reserved_bytes = 0;  ///< memory that the pool has reserved, used or unused
   std::size_t used_bytes = 0;      ///< memory that calls have not released yet
 };
 
@@ -89,24 +89,24 @@ class device_backend {
   /// Copies to the device. The copy is complete when the call returns: work that is queued later on
   /// any stream sees the bytes.
   virtual void copy_in(device_address destination, bytes_view source) = 0;
-  /// Queues the same on `stream`.
+  /// Asynchronous: queues the copy on `stream`.
   virtual void copy_in(device_address destination, bytes_view source, handle stream) = 0;
-  /// Copies to the host. Complete when it returns.
+  /// Copies to the host. The copy is complete when the call returns.
   virtual void copy_out(std::span<std::byte> destination, device_address source) = 0;
-  /// Queues the same on `stream`.
+  /// Asynchronous: queues the copy on `stream`.
   virtual void copy_out(std::span<std::byte> destination, device_address source, handle stream) = 0;
   /// Queues a copy within the device on `stream`.
   virtual void copy_on_device(device_address destination, device_address source, std::size_t bytes,
                               handle stream) = 0;
-  /// Sets every byte to `value`. Complete when it returns, as copy_in.
+  /// Sets every byte to `value`. The operation is complete when the call returns, as for copy_in.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes) = 0;
-  /// Queues the same on `stream`.
+  /// Asynchronous: queues the operation on `stream`.
   virtual void fill(device_address destination, std::byte value, std::size_t bytes,
                     handle stream) = 0;
 
   /// @throws device_error (code invalid-image) `image` is not of a kind that the device loads.
   virtual handle load(linked_image const& image) = 0;
-  /// Unloads a module and forgets its kernels.
+  /// Unloads a module; the handles of its kernels become invalid.
   virtual void unload(handle module) noexcept = 0;
   /// The kernel's handle is valid until its module is unloaded. The kernel's code is on the device
   /// when this returns, even if the driver loads lazily (CUDA_MODULE_LOADING=LAZY).
@@ -115,7 +115,7 @@ class device_backend {
   /// @throws file_error (stage device) the image has no such variable.
   virtual device_variable find_variable(handle module, std::string const& name) = 0;
 
-  /// Sizes of the kernel's parameters, in order; valid as long as the kernel.
+  /// Sizes of the kernel's parameters, in order; valid while the module is loaded.
   [[nodiscard]] virtual std::span<std::size_t const> parameter_sizes(
       handle kernel) const noexcept = 0;
   /// The CUfunction; null on the reference device.
@@ -135,19 +135,19 @@ class device_backend {
 
   /// Creates a stream that does not wait for the default stream.
   virtual handle create_stream() = 0;
-  /// Destroys what create_stream() returned; its queued work is finished first.
+  /// Destroys a stream that create_stream() returned, after its queued work has finished.
   virtual void destroy_stream(handle stream) noexcept = 0;
   /// Waits until all work queued on `stream` has finished.
   virtual void synchronize(handle stream) = 0;
   /// Facts about `stream` at this moment.
   [[nodiscard]] virtual stream_facts describe_stream(handle stream) = 0;
-  /// Whether every call has finished its work when it returns, so that callers never need to wait.
+  /// Whether all calls are synchronous: their work is complete when they return.
   [[nodiscard]] virtual bool is_synchronous() const noexcept = 0;
   /// Creates an event, which is not recorded yet.
   virtual handle create_event() = 0;
   /// Creates an event for event_done() only. It records no time, which is cheaper.
   virtual handle create_untimed_event() = 0;
-  /// Destroys an event of create_event() or create_untimed_event().
+  /// Destroys an event that create_event() or create_untimed_event() returned.
   virtual void destroy_event(handle event) noexcept = 0;
   /// Queues the recording of `event` on `stream`.
   virtual void record(handle event, handle stream) = 0;
@@ -159,22 +159,22 @@ class device_backend {
 
   /// Creates an array of uninitialised texels. texel_count() must have accepted the shape.
   virtual handle create_array(texel_format const& format, array_shape const& shape) = 0;
-  /// Destroys what create_array() returned.
+  /// Destroys an array that create_array() returned.
   virtual void destroy_array(handle array) noexcept = 0;
-  /// Copies all texels to the array. Complete when it returns, as copy_in.
+  /// Copies all texels to the array. The copy is complete when the call returns, as for copy_in.
   virtual void write_array(handle array, bytes_view texels) = 0;
-  /// Copies all texels to the host. Complete when it returns.
+  /// Copies all texels to the host. The copy is complete when the call returns.
   virtual void read_array(handle array, std::span<std::byte> texels) = 0;
   /// Creates a texture of an array; the options must fit it.
   virtual std::uint64_t create_texture(handle array, texture_options const& options) = 0;
   /// Creates a texture of linear memory; the options must fit it.
   virtual std::uint64_t create_texture(linear_texels const& texels,
                                        texture_options const& options) = 0;
-  /// Destroys what create_texture() returned.
+  /// Destroys a texture that create_texture() returned.
   virtual void destroy_texture(std::uint64_t texture) noexcept = 0;
   /// Creates a surface of an array, which must allow surfaces.
   virtual std::uint64_t create_surface(handle array) = 0;
-  /// Destroys what create_surface() returned.
+  /// Destroys a surface that create_surface() returned.
   virtual void destroy_surface(std::uint64_t surface) noexcept = 0;
 
   /// The number of PTX instructions executed so far, summed over threads; 0 on a GPU, which does

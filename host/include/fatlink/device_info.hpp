@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Facts about a device, and types that device code and callers share.
 // Units: bytes.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <cstddef>

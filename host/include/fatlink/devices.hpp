@@ -68,8 +68,8 @@ struct loaded_devices {
 ///   cpu,cpu  2xcpu  two reference devices (2xcpu:sm_80: for this target)
 /// `options` apply to every reference device. Every device has a result; if it cannot be opened,
 /// the result holds the error.
-/// @throws usage_error another spelling, an unknown target, a GPU named twice, or more than 1,024
-///   devices.
+/// @throws usage_error `names` has none of these forms, a target is unknown, a GPU is named twice,
+///   or there are more than 1,024 devices.
 /// @throws unavailable_error, device_error no device could be opened; the message contains the
 ///   error of each.
 [[nodiscard]] opened_devices open_devices(std::string_view names, cpu_options const& options = {});

@@ -2,7 +2,7 @@
 // The types of array elements and of values: numbers, opaque bytes, and structs of numbers with the
 // layout of C++.
 // Units: bytes.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exceptions of fatlink. Every exception that fatlink throws deliberately derives from
-// `fatlink::error`. It has the stage that failed, the file or value, the cause, a code and a
+// `fatlink::error`. An error has the stage that failed, the file or value, the cause, a code and a
 // remedy. docs/findings.md lists every code with its cause and remedy.
-// Threads: values; they may be copied and read anywhere.
+// Threads: exceptions are value types; any thread may copy and read them.
 #pragma once
 
 #include <span>
@@ -64,7 +64,7 @@ enum class error_code {
   corrupt_cubin,      ///< a damaged or truncated cubin
   corrupt_object,     ///< a damaged or truncated host object
   corrupt_archive,    ///< a damaged or truncated archive
-  thin_archive,       ///< an archive that names its members instead of holding them
+  thin_archive,       ///< an archive that contains only the paths of its members
   no_device_code,     ///< an object or archive without device code that can be linked
   unknown_form,       ///< a file in a form that fatlink does not link
   digest_mismatch,    ///< the bytes differ from those that were built
@@ -73,7 +73,7 @@ enum class error_code {
   invalid_ptx,        ///< PTX text that cannot be parsed
   missing_ptx,        ///< the fatbin holds no PTX to show
   foreign_ident,      ///< the ident was not written by this fatlink
-  digest_in_sidecar,  ///< the sidecar states the digest of the file that would be changed
+  digest_in_sidecar,  ///< the sidecar has a digest of the file, which would no longer match
   unexpected_build,   ///< the fatbin does not contain what its build requested
   invalid_sidecar,    ///< a .json that is malformed or does not fit its fatbin
   invalid_plan,       ///< a launch plan that is malformed, or whose formulas cannot be evaluated
@@ -91,7 +91,7 @@ enum class error_code {
   // links
   link_failed,   ///< nvJitLink failed without a result code
   link_refused,  ///< preflight refused the link without an error finding
-  not_inlined,   ///< a hook stayed a call, although inlining was required
+  not_inlined,   ///< a hook is still called, although inlining was required
   // missing software and hardware
   nvjitlink_unavailable,  ///< nvJitLink is missing, or cannot be used in this process
   nvrtc_unavailable,      ///< NVRTC is missing or cannot be used
@@ -116,7 +116,7 @@ enum class error_code {
   endless_kernel,       ///< the instruction budget is spent
   deadlock,             ///< threads wait for threads that never arrive
   trap,                 ///< a trap instruction or failed assert
-  write_race,           ///< two threads wrote one address without synchronization
+  write_race,           ///< a data race: unsynchronized accesses to a byte, at least one a write
   uninitialized_read,   ///< a read of shared memory that nothing has written
   // clusters
   unresponsive_rank,  ///< a rank of a job did not answer within the time limit

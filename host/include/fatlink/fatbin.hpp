@@ -25,8 +25,8 @@
 
 namespace FATLINK_API fatlink {
 
-/// What an entry holds; the values are those in the file. A newer toolkit may write other kinds,
-/// which are listed by number. They are not linked; Tile IR is not linked either.
+/// What an entry contains; the values are those in the file. A newer toolkit may write other kinds,
+/// which are listed by number and are not linked. Tile IR is not linked either.
 enum class entry_kind : std::uint16_t { ptx = 1, elf = 2, ltoir = 8, tileir = 0x80 };
 /// "ptx", "elf", "ltoir", "tileir"; "unknown" for any other.
 char const* to_string(entry_kind kind) noexcept;
@@ -55,8 +55,8 @@ struct fatbin_entry {
   std::string options = {};             ///< the options text, which includes float flags
   bytes_view stored_options = {};  ///< as in the file; binary in ELF entries for sm_100 and newer
   std::string ident_text = {};     ///< raw; see ident.hpp
-  /// The decompressed payloads of concatenated entries (nvcc -concat), which the file stores as
-  /// one.
+  /// For concatenated entries (nvcc -concat): the decompressed payloads of all of them, which the
+  /// file stores as one compressed payload. Null for other entries.
   std::shared_ptr<std::string const> decompressed = {};
 
   /// The float flags in `options`.
@@ -77,14 +77,14 @@ struct fatbin_entry {
 
 /// Lists the entries of `image`, in file order; concatenated entries are listed one by one.
 /// Payloads point into `image`. `name` is the file name for messages.
-/// @throws format_error `image` is empty, not a fatbin, or a size points past the end; the error
-///   has the byte offset. Or a limit is exceeded: 4,096 entries; 64 KiB of ident or options per
-///   entry; 256 MiB decompressed per entry, 1 GiB in total.
+/// @throws format_error `image` is empty or not a fatbin; a size points past the end (the error has
+///   the byte offset); or a limit is exceeded: 4,096 entries, 64 KiB for the ident or the options
+///   of an entry, 256 MiB for a decompressed entry, 1 GiB for all decompressed entries.
 std::vector<fatbin_entry> read_fatbin(bytes_view image, std::string_view name = "fatbin");
 
 /// The text of a PTX entry, decompressed, without the trailing NUL.
-/// @throws format_error the frame is damaged, the size differs from the stated one, or it exceeds
-///   256 MiB.
+/// @throws format_error the compressed data is damaged, or its decompressed size differs from the
+///   stated size or exceeds 256 MiB.
 std::string read_ptx(fatbin_entry const& entry, std::string_view name = "fatbin");
 
 /// The cubin of an elf entry, decompressed.
@@ -141,19 +141,19 @@ class fatbin {
   [[nodiscard]] std::optional<fatlink::ident> const& ident() const;
 
   /// What `entry`, a PTX or elf entry of this fatbin, declares and defines. It is read at the first
-  /// call, is valid as long as any copy of this fatbin, and may be read by several threads. The
-  /// types of an elf entry are coarse.
+  /// call, is valid while any copy of this fatbin exists, and may be read by several threads. The
+  /// types of an elf entry are coarse (ptx_function::is_coarse).
   /// @throws format_error as read_ptx; corrupt-cubin (stage input): the cubin of an elf entry is
-  ///   damaged or for another architecture than the entry states; above-limit: a cubin exceeds a
-  ///   limit of read_ptx_interface, or the entries read so far from this fatbin, or from the input
-  ///   whose module it is, declare more than 4,194,304 functions, parameters and variables
-  ///   together.
+  ///   damaged, or is for another architecture than the entry states; above-limit: a cubin exceeds
+  ///   a limit of read_ptx_interface, or more than 4,194,304 functions, parameters and variables
+  ///   have been read in total. They are counted for this fatbin or, if it is a module of an input,
+  ///   for all modules of that input.
   /// @throws file_error as read_ptx_interface.
   [[nodiscard]] ptx_interface const& interface(fatbin_entry const& entry) const;
 
   /// The newest entry of `kind` that links for `link_target`; exact `a`/`f` matches are preferred.
   /// Entries for unknown architectures (target::is_known) are ignored. Null if there is none. Valid
-  /// as long as any copy of this fatbin.
+  /// while any copy of this fatbin exists.
   [[nodiscard]] fatbin_entry const* find(entry_kind kind, target link_target) const noexcept;
 
  private:

@@ -6,20 +6,21 @@
    Errors. A function that can fail returns NULL on success, or a fatlink_error, which the caller
    must free (c/error.h). Any such function can fail with kind MEMORY if the host or a device lacks
    memory. Results are returned through the last parameters. On an error they are set to NULL or 0,
-   except that a struct that the function fills is left unchanged. Functions of this interface never
-   throw C++ exceptions.
+   except that an output struct is left unchanged. Functions of this interface never throw C++
+   exceptions.
 
    Objects are opaque. The caller frees each object that it receives with the fatlink_..._free
-   function of its type, which ignores NULL. An object keeps the objects that it was made of alive:
-   a kernel may be used after its module, image and device were freed. Texts and bytes that a
-   function returns belong to the object that was passed to it, and are valid as long as that
-   object.
+   function of its type, which ignores NULL. An object holds references to the objects that it was
+   created from: a kernel may be used after its module, image and device were freed. Texts and
+   bytes that a function returns belong to the object that was passed to it, and are valid while
+   that object exists.
 
    Structs begin with their size, so that later versions can add members. Initialize a struct with
    `fatlink_link_options options = {.size = sizeof options};`. In options and settings, 0 is the
-   default of every other member. Set `size` also in a struct that a function fills. Structs of
-   older and newer versions of these headers are accepted. In a newer struct, members that the
-   library does not know must be 0; if the function fills the struct, it sets them to 0.
+   default of every other member. Before a call that fills a struct (an output struct), set its
+   `size` in the same way. Structs of older and newer versions of these headers are accepted. If a
+   struct is newer than the library, it has members that the library does not know. In an input
+   struct, these members must be 0; in an output struct, the library sets them to 0.
 
    NULL. If a required pointer is NULL, the call fails with kind USAGE, and the message names the
    parameter. Functions that do not return an error return "", NULL or 0 if the object is NULL.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The error for a file whose bytes violate its format.
-// Threads: values; they may be copied and read anywhere.
+// Threads: exceptions are value types; any thread may copy and read them.
 #pragma once
 
 #include <cstdint>

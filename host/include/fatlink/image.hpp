@@ -24,7 +24,7 @@ enum class image_kind {
 /// "cubin", "ptx", "ptx_set", "ltoir" or "relocatable".
 char const* to_string(image_kind kind) noexcept;
 
-/// Whether the link cache held the link; `off` if no cache was used.
+/// Whether the link was found in the cache; `off` if no cache was used.
 enum class cache_outcome { off, miss, hit };
 /// "off", "miss" or "hit".
 char const* to_string(cache_outcome outcome) noexcept;
@@ -56,17 +56,18 @@ struct link_times {
 /// The result of a link.
 struct linked_image {
   byte_buffer bytes = {};  ///< the cubin, PTX text without the trailing NUL, or the fatbin
-  std::vector<ptx_part> parts = {};     ///< of a ptx_set, whose `bytes` are empty
-  image_kind kind = image_kind::cubin;  ///< what `bytes` or `parts` hold
-  fatlink::target target = {};          ///< of the code: the link's, or an older one that it runs
-  link_mode mode = link_mode::ptx;      ///< the mode of the link
-  std::vector<hook_fact> hooks = {};    ///< of all inputs, sorted by name; empty for ltoir
+  std::vector<ptx_part> parts = {};        ///< of a ptx_set, whose `bytes` are empty
+  image_kind kind = image_kind::cubin;     ///< what `bytes` or `parts` hold
+  fatlink::target target = {};             ///< of the code: the requested target, or an older one
+                                           ///< whose code runs on it
+  link_mode mode = link_mode::ptx;         ///< the mode of the link
+  std::vector<hook_fact> hooks = {};       ///< of all inputs, sorted by name; empty for ltoir
   std::vector<std::string> warnings = {};  ///< preflight's warnings and nvJitLink's, one line each
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
   double link_ms = 0;     ///< wall time of the link itself; 0 for an image from the cache
   link_times times = {};  ///< of the other steps
 
-  /// Whether transforms define hooks, and every one of these hooks was inlined.
+  /// Whether transforms define at least one hook, and all these hooks were inlined.
   [[nodiscard]] bool inlined() const noexcept;
 };
 

@@ -74,11 +74,11 @@ class input {
 
   /// False for a moved-from input, on which no other member may be called.
   [[nodiscard]] bool has_value() const noexcept { return contents_ != nullptr; }
-  /// The name for messages: as given, or the path that find() found. Valid as long as any copy of
-  /// this input.
+  /// The name for messages: as given, or the path that find() found. Valid while any copy of
+  /// this input exists.
   [[nodiscard]] std::string const& name() const noexcept;
   [[nodiscard]] input_form form() const noexcept;  ///< recognized by content
-  /// The bytes of the file. Valid as long as any copy of this input.
+  /// The bytes of the file. Valid while any copy of this input exists.
   [[nodiscard]] bytes_view bytes() const noexcept;
   /// SHA-256 of the bytes; computed at the first call; thread-safe.
   [[nodiscard]] digest256 const& digest() const;
@@ -89,8 +89,8 @@ class input {
   /// The modules of the file; at least one. A fatbin is itself the module. Bare PTX, LTO-IR or a
   /// cubin gives a module with one entry. An object has one module for each translation unit
   /// ("r.o", or "r.o[1]", "r.o[2]"). An archive has the modules of its members, in file order
-  /// ("lib.a(b.o)"), except members without relocatable device code. If the input is_verified(), so
-  /// is every module. Valid as long as any copy of this input.
+  /// ("lib.a(b.o)"), except members without relocatable device code. If is_verified()
+  /// is true, it is also true for every module. Valid while any copy of this input exists.
   [[nodiscard]] std::vector<fatbin> const& modules() const noexcept;
 
  private:

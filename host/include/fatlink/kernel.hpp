@@ -23,18 +23,18 @@ namespace FATLINK_API fatlink {
 /// usage_error.
 class untyped_kernel {
  public:
-  /// `function` is a handle of `backend`, valid as long as `module`.
+  /// `function` is a handle of `backend`, valid while `module` exists.
   untyped_kernel(std::shared_ptr<device_backend> backend, std::shared_ptr<void> module,
                  device_backend::handle function)
       : backend_(std::move(backend)), module_(std::move(module)), function_(function)
   {
   }
 
-  /// Sizes of the parameters in bytes, in order; valid as long as the kernel.
+  /// Sizes of the parameters in bytes, in order; valid while this kernel exists.
   [[nodiscard]] std::span<std::size_t const> parameter_sizes() const;
 
-  /// The CUfunction, for cuLaunchKernel, graphs and other calls of the driver; valid as long as any
-  /// kernel or loaded_module of its module. Null on the reference device, which has none.
+  /// The CUfunction, for cuLaunchKernel, graphs and other calls of the driver; valid while any
+  /// kernel or loaded_module of its module exists. Null on the reference device, which has none.
   [[nodiscard]] void* native_handle() const;
 
   /// The resources of the kernel. @throws device_error the query fails.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The resources of a kernel, and its occupancy on a device.
 // Units: bytes.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The launch plan of a library: its arguments, its launches and what they compute. The plan is part
-// of the sidecar (the .json beside the fatbin). With a plan, a host can run kernels that it knows
-// nothing about. docs/launch_plans.md describes the format.
-// Threads: a plan is a value.
+// of the sidecar (the .json beside the fatbin). With a plan, a host can run the kernels of a
+// library without code for that library. docs/launch_plans.md describes the format.
+//
+// Threads: launch_plan is a value type; objects share no state.
 #pragma once
 
 #include <array>
@@ -43,11 +44,12 @@ using formula_text = std::string;
 struct plan_argument {
   std::string name = {};                      ///< an identifier, unique in the plan
   argument_role role = argument_role::input;  ///< what a caller passes for it
-  /// The type of the array's elements, the size or the value. Empty for "element", which is the
-  /// type that the transform binds, and for the state.
+  /// The type of the elements of an array, of the size, or of the value. Empty for the type
+  /// "element", which the transform binds, and for a state.
   std::optional<element_type> type = {};
-  /// For plans with several hooks: the hook whose transform binds the element type, or whose user
-  /// data the state is. Empty: the type that all transforms bind; they must agree.
+  /// For plans with several hooks: the hook whose transform binds the type "element", or the hook
+  /// that reads this state. Empty: all transforms must bind the same type; a state is that of the
+  /// first transform that declares one.
   std::string hook = {};
   /// Of an array: its extents, slowest first; a one-dimensional array has one. Empty for sizes,
   /// values and the state.
@@ -83,11 +85,12 @@ struct plan_launch {
   std::array<formula_text, 3> grid = {"1", "1", "1"};   ///< blocks
   std::array<formula_text, 3> block = {"1", "1", "1"};  ///< threads
   formula_text shared_bytes = "0";                      ///< dynamic shared memory of a block
-  /// Whether its blocks may start before the previous launch has ended (programmatic dependent
-  /// launch). The kernel must execute griddepcontrol.wait before it accesses memory that the
-  /// previous launch writes. If this is set for the first launch of a plan, its blocks may start
-  /// before work that was queued before the call has ended; every kernel with `overlap` must then
-  /// wait before it accesses any memory.
+  /// Whether the blocks of this launch may start while the previous launch is still running
+  /// (programmatic dependent launch). The kernel must execute griddepcontrol.wait before it
+  /// accesses memory that the previous launch writes. If `overlap` is set for the first launch of a
+  /// plan, the blocks of that launch may start while work that was queued earlier on the stream is
+  /// still running. In this case, every kernel with `overlap` must wait before it accesses any
+  /// memory.
   bool overlap = false;
   std::vector<launch_argument> arguments = {};  ///< in the order of the parameters
 };
@@ -105,7 +108,8 @@ enum class operation : std::uint8_t {
   rejected,        ///< the elements for which it is false, in order
   count,           ///< for how many elements of operand 0 hook `name` is true
   segmented_fold,  ///< operands: elements, offsets of the segments, initial value
-  sort,            ///< operand 0, or operand 1, in the stable order of operand 0 by hook `name`
+  sort,            ///< operand 0, sorted stably by hook `name`; with two operands: operand 1,
+                   ///< moved together with operand 0
   histogram,       ///< element i: for how many elements of operand 0 hook `name` returns i
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.
@@ -118,7 +122,7 @@ struct computation {
   std::int64_t offset = 0;                 ///< of a neighbor
   std::vector<computation> operands = {};  ///< operands, without the hook
 };
-/// The text form in plans; window(…) is written as its neighbors.
+/// The text form that plans use; window(…) is expanded to its neighbor(…) operands.
 std::string to_string(computation const& node);
 
 /// How an output is computed from the inputs.
@@ -161,8 +165,8 @@ struct launch_plan {
   /// The plan in the sidecar with which `file` was read. For a compiled source, the source's
   /// sidecar is read now.
   /// @throws file_error as read().
-  /// @throws format_error (digest-mismatch) the input was not read from a file, and the file with
-  ///   its name has been replaced since.
+  /// @throws format_error (digest-mismatch) the input was created from bytes, and the sidecar of
+  ///   the file with its name states another digest than that of the bytes.
   static std::optional<launch_plan> beside(input const& file);
 
   /// The names of the kernels that the plan launches, each once, in the order of their first

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shape of a launch. Units: blocks, threads, bytes. Threads: values.
+// The shape of a launch. Units: blocks, threads, bytes. Threads: value types; objects share no
+// state.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The files of NVIDIA's shared libraries that fatlink opens at run time (nvJitLink, NVRTC,
-// libNVVM). Threads: values.
+// libNVVM). Threads: value types; objects share no state.
 #pragma once
 
 #include <string>

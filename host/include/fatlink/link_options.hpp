@@ -5,7 +5,7 @@
 // effect in the requested link (error_code::option_has_no_effect). docs/using.md has a table of
 // effects. The effects were measured with nvJitLink 13.0 and are tested by
 // tests/link/link_options_test.cpp.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <optional>

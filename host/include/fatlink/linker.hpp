@@ -12,7 +12,7 @@
 // can be cancelled only while it waits for the helper.
 // Fork: a child process starts its own helpers.
 // Process exit: links in the helper work until the process has ended; links in this process are
-// refused once static objects are being destroyed.
+// refused once the destruction of static objects has begun.
 #pragma once
 
 #include <chrono>
@@ -35,24 +35,24 @@
 namespace FATLINK_API fatlink {
 
 /// Where nvJitLink runs. `helper`: in fatlink-linkd, a separate process without access to files,
-/// the network or other processes; an input that makes nvJitLink crash or hang, or that exploits
-/// it, fails only its own link. `in_process`: in the host process; the first link starts about 10
-/// ms sooner. If the host forks while another thread links in process, the child must end with
+/// the network or other processes. If an input crashes, hangs or exploits nvJitLink, only the link
+/// of this input fails. `in_process`: in the host process; the first link starts about 10 ms
+/// sooner. If the host forks while another thread links in process, the child must end with
 /// `_exit` or exec, not `exit`: nvJitLink's exit handlers can wait forever for a lock that the
 /// thread held at the fork (observed with nvJitLink 13.0).
 enum class isolation { in_process, helper };
 
-/// The hosts that a shipped layer serves. `unnamed`: hosts that name no nvJitLink
-/// (linker_settings::nvjitlink, $FATLINK_NVJITLINK), whichever they have, and even without one.
-/// `all`: in addition, hosts that name the nvJitLink that made the links; this takes a second entry
-/// for each link.
+/// The hosts that can use a shipped layer. `unnamed`: hosts that do not select an nvJitLink
+/// (linker_settings::nvjitlink, $FATLINK_NVJITLINK), with any version of nvJitLink and without
+/// nvJitLink. `all`: in addition, hosts that select the nvJitLink that made the links; this
+/// requires a second entry for each link.
 enum class layer_hosts { unnamed, all };
 
 /// The cache key of a link. It covers the digests of the modules in order, target, mode, kind of
-/// image, allow_calls, nvJitLink's options including float flags, and `nvjitlink_identity`. Of the
-/// options, it does not cover driver_cache, and of `threads` only whether an lto link uses several.
-/// `nvjitlink_identity` is nvjitlink_file::identity; it is empty for a shipped link
-/// (layer_hosts::unnamed). File names and paths are not part of the key.
+/// image, allow_calls, nvJitLink's options including float flags, and `nvjitlink_identity`.
+/// driver_cache and require_inlined are not part of the key. Of `threads`, the key contains only
+/// whether an lto link uses more than one. `nvjitlink_identity` is nvjitlink_file::identity; it is
+/// empty for a shipped link (layer_hosts::unnamed). File names and paths are not part of the key.
 cache_key link_key(std::span<fatbin const> inputs, link_options const& options,
                    std::string const& nvjitlink_identity);
 /// As above, for the modules of `inputs` that the link uses (select_modules).
@@ -67,10 +67,11 @@ struct linker_settings {
   /// above 0. Enforced only with isolation::helper.
   std::chrono::milliseconds time_limit = std::chrono::seconds(60);
   /// The cache to search before each link and to store each new link in. Null: no cache. A link
-  /// that the cache holds needs neither nvJitLink nor a helper. Links that packages ship are
-  /// searched first, unless an nvJitLink is named. A shipped cubin for an older target that the
-  /// device also runs is accepted (target::compatible_targets); linked_image::target has that
-  /// target. A cache problem becomes a warning of the image.
+  /// that the cache contains needs neither nvJitLink nor a helper. Links that packages ship are
+  /// searched first, unless `nvjitlink` or $FATLINK_NVJITLINK selects an nvJitLink that exists. A
+  /// shipped cubin for an older target is accepted if GPUs of the requested target run it
+  /// (target::compatible_targets); linked_image::target is then that older target. A cache problem
+  /// becomes a warning of the image.
   std::shared_ptr<link_cache> cache = {};
   /// The only libnvJitLink.so.13 to use; empty: the first that nvjitlink::locate finds.
   std::filesystem::path nvjitlink = {};
@@ -91,8 +92,8 @@ class linker {
   [[nodiscard]] linker_settings const& settings() const;
 
   /// Links `inputs`, the library first. Of archives, it links the modules that select_modules()
-  /// returns. It passes on the float flags that the entries record, so that both modes compute the
-  /// same results. The same inputs always give the same bytes.
+  /// returns. In lto mode, it passes the float flags that the inputs record to nvJitLink, so that
+  /// lto and ptx mode compute the same results. The same inputs always give the same bytes.
   /// @throws refused_error preflight found an error; the type check found an error
   ///   (signature-mismatch, missing-hook, missing-variable, unchecked-types); or the image lacks a
   ///   requested kernel or variable (unknown-kernel, unknown-variable).
@@ -110,9 +111,10 @@ class linker {
   /// As above, for modules; all of them are linked.
   linked_image link(std::span<fatbin const> inputs, link_options const& options);
 
-  /// The findings that link() makes after preflight, by additional links: types that preflight
-  /// cannot read, and differing inline functions with the same name. Errors among them would stop
-  /// link(). Does not use the cache; `options.emit` has no effect.
+  /// The findings of the additional links that link() makes after preflight. They check types that
+  /// preflight cannot read, and find differing inline functions with the same name. If one of
+  /// them is an error, link() throws refused_error. Does not use the cache; `options.emit` has no
+  /// effect.
   /// Throws what link() throws; refused_error only if preflight found an error.
   std::vector<finding> check(std::span<fatbin const> inputs, link_options const& options);
 

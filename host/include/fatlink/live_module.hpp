@@ -5,13 +5,13 @@
 //   live.swap({library, gelu});
 //   auto const apply = live.kernel<void(float const*, float*, std::size_t)>("apply_transform");
 //   apply.launch(stream, shape, in, out, n);   // gelu
-//   live.swap({library, softsign}); // meanwhile, launches use gelu
+//   live.swap({library, softsign});            // until it returns, launches use gelu
 //   apply.launch(stream, shape, in, out, n);   // softsign
 //
 // A swap links and loads its inputs, and publishes the result as a new version. A launch uses the
 // version that is published at the time of the call. A swap that fails changes nothing. A replaced
-// version is unloaded when the device has finished the last launch that used it. To know when, each
-// launch records an event after itself, which a thread of the live module polls; no stream and no
+// version is unloaded when the device has finished the last launch that used it. For this, an event
+// is recorded after each launch, and a thread of the live module polls the events; no stream and no
 // device is synchronized. A launch that is captured into a CUDA graph keeps its version loaded
 // until the process ends.
 //
@@ -19,9 +19,9 @@
 // own locks, and may make launches wait while it loads or unloads a module. Kernels are loaded
 // completely before their version is published, even with CUDA_MODULE_LOADING=LAZY.
 //
-// Ownership: a live module shares its state with its kernels. When the last of them is destroyed,
-// it waits until the device has finished their work and a running second link of a tiered swap has
-// ended, and unloads all versions.
+// Ownership: copies of a live module and its kernels share one state. The destructor of the last of
+// these objects waits until the device has finished all launches, and until the second link of a
+// tiered swap (live_settings::tiered) has ended. It then unloads all versions.
 // Threads: safe; several threads may launch, on different streams, and swap. Swaps run one after
 // the other.
 // Fork: a child process must not use a live module of its parent.
@@ -59,10 +59,10 @@ struct swap_options {
   std::function<void(loaded_module const&)> verify = {};
 };
 
-/// The version that is published.
+/// The published version, as live_module::current() returns it.
 struct live_version {
-  std::uint64_t number = 0;  ///< the number in swap_report
-  loaded_module module;      ///< keeps the version loaded
+  std::uint64_t number = 0;  ///< the number, as in swap_report
+  loaded_module module;      ///< the module; while it exists, the version stays loaded
 };
 
 /// A kernel of a live module whose parameter types are known only at run time.
@@ -135,8 +135,8 @@ class live_module {
   /// As above, for inputs by name or file. Throws also as input::find.
   swap_report swap_files(std::vector<std::string> const& inputs, swap_options const& options = {});
 
-  /// Returns the kernel with this name. Each launch uses the version that is then published. Every
-  /// later version must contain the kernel, with parameters of the same sizes.
+  /// Returns the kernel with this name. Each launch uses the version that is published at the time
+  /// of the launch. Every later version must contain the kernel, with parameters of the same sizes.
   /// @throws usage_error no version is published; or as loaded_module::kernel.
   /// @throws file_error, unavailable_error, link_error as loaded_module::kernel.
   template <typename Signature>

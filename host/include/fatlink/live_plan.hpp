@@ -11,14 +11,15 @@
 // Versions are published, used and unloaded as in a live module (live_module.hpp). A call uses one
 // version for all launches of the plan.
 //
-// A new version may have different launches, formulas and scratch arrays. To keep existing calls
-// valid, it is refused if
-//   - an argument of its plan differs from the first version's in name, role, element type, number
-//     of dimensions, or whether it has a default; scratch arrays are not compared;
-//   - an existing bound call cannot be bound to it, because an array or the scratch memory is too
-//     small, not aligned, or overlaps another array.
-// Sizes of later calls cannot be checked: run() with the caller's scratch memory throws if the
-// published version needs more. To avoid this, bind the call, or let run() allocate the memory.
+// A new version may have different launches, formulas and scratch arrays. A swap refuses a new
+// version that would make existing calls invalid, that is, if
+//   - an argument of its plan differs from that of the first version in name, role, element type,
+//     number of dimensions, or whether it has a default (scratch arrays are not compared);
+//   - an existing bound call cannot be bound to the new version, because an array or the scratch
+//     memory is too small, not aligned, or overlaps another array.
+// The sizes of later calls cannot be checked by the swap: run() with scratch memory of the caller
+// throws if the published version needs more memory. To avoid this, bind the call, or let run()
+// allocate the memory.
 //
 // Ownership, threads, fork: as live_module.hpp.
 #pragma once

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Swaps: types that live modules (live_module.hpp) and live plans (live_plan.hpp) share.
 // Units: milliseconds of wall time.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ namespace FATLINK_API fatlink {
 
 /// The link of a swap that made a version.
 enum class swap_tier {
-  only,   ///< the one link of the swap
-  first,  ///< the quick link of a tiered swap; `best` follows
-  best,   ///< the lto link that follows the quick link
+  only,   ///< the only link of the swap
+  first,  ///< the first link of a tiered swap (live_settings::tiered); `best` follows
+  best,   ///< the second link of a tiered swap: the lto link
 };
 /// "only", "first" or "best"; "unknown" for a value outside the enumeration.
 char const* to_string(swap_tier tier) noexcept;
@@ -49,7 +49,7 @@ struct swap_report {
   link_mode mode = link_mode::lto;           ///< of the link
   cache_outcome cache = cache_outcome::off;  ///< whether the image came from the cache
   swap_tier tier = swap_tier::only;          ///< which link of the swap made the version
-  /// Why a tiered swap made no quick link, for example because an input has no SASS. Otherwise
+  /// Why a tiered swap made only the lto link, for example because an input has no SASS. Otherwise
   /// empty.
   std::string single_tier_reason = {};
   swap_times times = {};                   ///< duration of each step
@@ -67,10 +67,11 @@ struct live_settings {
   /// The link options of swaps that have none of their own. Target and mode must be as
   /// device::link_options returns them. None: device::link_options(link_mode::lto).
   std::optional<fatlink::link_options> link = {};
-  /// Whether a swap first publishes a quick link, and later the lto link, which is made in the
-  /// background. Only with link_mode::lto. The quick link needs no compiler. On a GPU it uses sass
-  /// mode, and every input must have SASS for the target; on the reference device it uses ptx mode.
-  /// It uses those link options that have an effect in its mode.
+  /// Whether swaps are tiered: a swap first publishes a link that needs no compiler and is
+  /// therefore fast, and later replaces it with the lto link, which is made in the background. Only
+  /// with link_mode::lto. On a GPU, the first link uses sass mode, and every input must have SASS
+  /// for the target; on the reference device, it uses ptx mode. The first link uses those link
+  /// options that have an effect in its mode.
   bool tiered = false;
   /// Called on a thread of the live module after each second link of a tiered swap. It is not
   /// called if a later swap has made that link obsolete, because its version is then not published.

@@ -7,11 +7,12 @@
 //   target_link_libraries(application PRIVATE fatlink::fatlink fatlink::mpi)
 //
 // The communicator: images are sent with MPI_Ibcast, other messages with the tag 17996 (channel
-// accepts another tag). A pending receive with MPI_ANY_TAG would take these messages; if you have
-// such receives, pass a duplicate of the communicator. If the communicator's error handler returns
-// (MPI_ERRORS_RETURN), a failed MPI call becomes a fatlink::error with the code "MPI error N".
-// After a rank_error, broadcasts may be pending, which MPI cannot cancel; further calls for the
-// communicator are therefore refused.
+// accepts another tag). A pending receive with MPI_ANY_TAG would receive these messages; if your
+// program has such receives, pass a duplicate of the communicator. If the communicator's error
+// handler returns (MPI_ERRORS_RETURN), a failed MPI call becomes a fatlink::error with the code
+// "MPI error N". After a rank_error, broadcasts may be pending, which MPI cannot cancel; further
+// calls for the communicator are therefore refused.
+//
 // Threads: every thread level of MPI is supported; use each channel and each communicator from one
 // thread at a time.
 #pragma once
@@ -97,8 +98,8 @@ class channel : public rank_channel {
 
   /// Broadcasts blocks with MPI_Ibcast; the first block begins with the size of the message. Open
   /// MPI distributes blocks below 64 KiB through a tree, and larger ones along a chain of all
-  /// ranks. MPI cannot cancel a broadcast that does not end; a later broadcast might receive its
-  /// blocks.
+  /// ranks. MPI cannot cancel a broadcast that has not finished; a later broadcast on the same
+  /// communicator might receive its blocks.
   std::optional<byte_buffer> broadcast(unsigned root, bytes_view message,
                                        time_point deadline) override
   {
@@ -128,8 +129,8 @@ class channel : public rank_channel {
   static constexpr std::size_t k_block = std::size_t{60} << 10;
   static constexpr std::size_t k_size_bytes = sizeof(std::uint64_t);
 
-  /// A message that MPI sends or receives. Its memory is kept after it is destroyed if MPI may
-  /// still use it: after the deadline, or after a failed MPI call.
+  /// A message that MPI sends or receives. If MPI may still access the message when this object is
+  /// destroyed (after the deadline, or after a failed MPI call), the memory is never freed.
   struct transfer {
     transfer() = default;
     ~transfer()
@@ -143,10 +144,10 @@ class channel : public rank_channel {
     MPI_Request& add_request() { return requests.emplace_back(MPI_REQUEST_NULL); }
 
     byte_buffer bytes = {};
-    std::vector<MPI_Request> requests = {};  ///< MPI_Testall sets them to null when they are done
+    std::vector<MPI_Request> requests = {};  ///< MPI_Testall sets finished requests to null
   };
 
-  /// Keeps memory until the process ends.
+  /// Keeps `bytes` until the process ends.
   static void keep(byte_buffer bytes) noexcept
   {
     static auto& mutex = *new std::mutex;

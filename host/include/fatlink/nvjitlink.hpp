@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds and opens nvJitLink at run time; nothing is linked with it. The first file that can be
+// Finds and opens nvJitLink at run time; fatlink does not link to it. The first file that can be
 // opened and has all functions is used. The search order is:
 //   1. the file $FATLINK_NVJITLINK; if it is set, no other file is tried
 //   2. nvidia/cu13/lib beside fatlink's Python package, where pip installs NVIDIA's wheel
 //   3. the prefixes of the program and of libfatlink.so: lib/fatlink, where packages put a copy,
-//      and lib, where the build tree has a link to its toolkit
+//      and lib, where a build tree has a symbolic link to the nvJitLink of its toolkit
 //   4. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
 //   5. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where NVIDIA's wheels put it;
 //      $CONDA_PREFIX: lib, targets/x86_64-linux/lib, and the folder of the wheels

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments that a caller passes to a launch plan.
 // Units: elements, bytes.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <array>

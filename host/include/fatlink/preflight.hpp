@@ -95,8 +95,8 @@ std::vector<finding> preflight_any_target(std::span<fatbin const> inputs,
 
 /// The only entry of `input` that a link passes to nvJitLink: the newest PTX entry (ptx mode) or
 /// LTO-IR entry (lto mode) that links for the target, or the SASS entry for exactly the target
-/// (sass mode). If there is none and `allow_calls` is set, it is the entry that can be linked as
-/// calls. Null if no entry links.
+/// (sass mode). If there is none and `allow_calls` is set, it is the entry whose functions can be
+/// called without being inlined. Null if no entry can be linked.
 fatbin_entry const* linked_entry(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// Whether the types of linked_entry() are unknown. This is true if it is LTO-IR, and `input` does
@@ -107,7 +107,7 @@ bool is_opaque(fatbin const& input, entry_choice const& choice) noexcept;
 
 /// The interface of linked_entry(). For LTO-IR, it is the interface of the PTX entry for the same
 /// architecture; it is empty if is_opaque(). If no entry links, it is the interface of any PTX
-/// entry, or otherwise of any SASS entry. Valid as long as the fatbin.
+/// entry, or otherwise of any SASS entry. Valid while the fatbin exists.
 /// @throws format_error the entry is damaged.
 ptx_interface const& interface_of(fatbin const& input, entry_choice const& choice);
 

@@ -155,9 +155,9 @@ struct prepared_devices {
 [[nodiscard]] prepared_devices prepare(opened_devices const& destinations, linker& linker,
                                        plan_request const& request);
 
-/// Loads `image`, which was linked from `inputs` (the library first) for `destination`, to run it
-/// with `plan`. The element types are taken from the inputs. For structs, and for inputs that
-/// record no types, they are taken from the inputs' sidecars.
+/// Loads `image` and prepares it to run with `plan`. `image` must have been linked for
+/// `destination` from `inputs`, the library first. The element types are taken from the inputs. For
+/// structs, and for inputs that record no types, they are taken from the sidecars of the inputs.
 /// @throws refused_error plan-mismatch, element-mismatch.
 /// @throws usage_error no input states the type of an element, or two inputs bind different types.
 /// @throws file_error (invalid-sidecar) a sidecar is malformed. Throws as device::load.

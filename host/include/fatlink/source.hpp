@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sources that are compiled at run time: CUDA C++, or LLVM IR in NVIDIA's dialect (NVVM IR) as text
 // or bitcode. Needs neither CUDA nor a GPU.
-// Threads: values.
+// Threads: value types; objects share no state.
 #pragma once
 
 #include <filesystem>

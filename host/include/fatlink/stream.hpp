@@ -22,7 +22,7 @@ class stream {
 
   /// Waits until all work queued on the stream has finished. @throws device_error the work failed.
   void synchronize() { require_device(backend_, "the stream").synchronize(handle_.get()); }
-  /// The CUstream, for calls of the driver and the runtime; valid as long as this stream. On the
+  /// The CUstream, for calls of the driver and the runtime; valid while this stream exists. On the
   /// reference device, an opaque value. Null when moved from.
   [[nodiscard]] void* native_handle() const noexcept { return handle_.get(); }
   /// The device; null when moved from.

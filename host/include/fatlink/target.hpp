@@ -41,9 +41,9 @@ class target {
   }
 
   /// Parses "sm_90", "sm_90a", "sm_100f".
-  /// @throws usage_error `text` has another spelling ("90", "sm_1"), or names an architecture that
-  ///   is too old for CUDA 13 (below sm_75) or unknown and below sm_100; the hint shows the
-  ///   spelling. The check is needed because nvJitLink ends the process on `sm_1`. Unknown
+  /// @throws usage_error `text` does not have this form ("90", "sm_1"), or names an architecture
+  ///   that is too old for CUDA 13 (below sm_75) or unknown and below sm_100; the hint shows the
+  ///   form. The check is needed because nvJitLink ends the process on `sm_1`. Unknown
   ///   architectures from sm_100 on are accepted, because a newer CUDA may have them
   ///   (first_cuda_minor()).
   target(char const* text) : target(text == nullptr ? std::string_view() : std::string_view(text))

@@ -2,7 +2,7 @@
 // Formats and options of arrays and textures: texels, shapes, and how kernels read coordinates. The
 // terms and rules are those of the CUDA programming guide ("Texture and Surface Memory") and the
 // Driver API (cuArray3DCreate, cuTexObjectCreate).
-// Units: texels, unless stated in bytes. Threads: values.
+// Units: texels, unless stated in bytes. Threads: value types; objects share no state.
 #pragma once
 
 #include <array>

@@ -16,8 +16,8 @@ typedef struct fatlink_cache fatlink_cache;
 /** Settings of a cache. */
 typedef struct fatlink_cache_settings {
   size_t size;           /**< sizeof(fatlink_cache_settings) */
-  char const* folder;    /**< NULL: the program's ($FATLINK_CACHE_DIR, ...); "": memory only */
-  uint64_t folder_limit; /**< bytes of all entries in the folder; 0: the program's (1 GiB) */
+  char const* folder;    /**< NULL: the default ($FATLINK_CACHE_DIR, ...); "": memory only */
+  uint64_t folder_limit; /**< bytes of all entries; 0: $FATLINK_CACHE_LIMIT, otherwise 1 GiB */
   uint64_t memory_limit; /**< bytes of all links in memory; 0: 64 MiB */
 } fatlink_cache_settings;
 
@@ -29,7 +29,7 @@ typedef struct fatlink_cache_statistics {
   uint64_t bytes;   /**< of all entries */
   uint64_t limit;   /**< bytes */
   uint64_t hits;    /**< links found in the cache */
-  uint64_t misses;  /**< links not found, which were made */
+  uint64_t misses;  /**< links that were not found in the cache */
   uint64_t stored;  /**< entries written */
   uint64_t evicted; /**< entries removed to stay within the limit */
   uint64_t faults;  /**< cache problems */
@@ -47,7 +47,8 @@ FATLINK_C_API fatlink_error* fatlink_cache_get_statistics(fatlink_cache* cache,
 FATLINK_C_API fatlink_error* fatlink_cache_prune(fatlink_cache* cache);
 /** Removes every entry. Errors: file. */
 FATLINK_C_API fatlink_error* fatlink_cache_clear(fatlink_cache* cache);
-/** Frees a cache; it is kept until its last linker and compiler are freed. NULL is ignored. */
+/** Releases the caller's reference to a cache. The cache is destroyed when all linkers and
+    compilers that use it have been freed as well. NULL is ignored. */
 FATLINK_C_API void fatlink_cache_free(fatlink_cache* cache);
 
 FATLINK_C_END

@@ -50,10 +50,10 @@ typedef struct fatlink_compile_options {
     usage. */
 FATLINK_C_API fatlink_error* fatlink_compiler_create(fatlink_compiler_settings const* settings,
                                                      fatlink_compiler** compiler);
-/** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL;
-    headers beside the source are found only if it has `folder`. The resulting fatbin is an
-    input. `warnings` may be NULL; it receives the compiler's warnings, to be freed with
-    fatlink_text_free, or NULL if there are none. Errors: usage, file, compile, unavailable. */
+/** Compiles `count` bytes of source; `name` is for messages: "half.cu". `options` may be NULL.
+    Headers in the folder of the source are found only if `options->folder` is set. The resulting
+    fatbin is an input. `warnings` may be NULL; it receives the compiler's warnings, to be freed
+    with fatlink_text_free, or NULL if there are none. Errors: usage, file, compile, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source,
                                              size_t count, char const* name,
                                              fatlink_compile_options const* options,

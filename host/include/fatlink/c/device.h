@@ -42,13 +42,13 @@ typedef struct fatlink_device_info {
     process has one pool for each GPU. */
 typedef struct fatlink_memory_pool {
   size_t size;             /**< sizeof(fatlink_memory_pool), set by the caller */
-  uint64_t limit_bytes;    /**< the most that it keeps after a stream was synchronized */
-  uint64_t reserved_bytes; /**< memory that it holds, in use or kept */
+  uint64_t limit_bytes;    /**< maximum size that it keeps after a stream is synchronized */
+  uint64_t reserved_bytes; /**< memory that the pool has reserved, used or unused */
   uint64_t used_bytes;     /**< memory that calls have not released yet */
 } fatlink_memory_pool;
 
-/** Opens a device: "gpu", "gpu:1", "cpu" or "cpu:sm_80". `options` may be NULL. Never opens a
-    different device instead.
+/** Opens a device: "gpu", "gpu:1", "cpu" or "cpu:sm_80". `options` may be NULL. If the device
+    cannot be opened, no other device is opened instead.
     Errors: usage, unavailable, device. */
 FATLINK_C_API fatlink_error* fatlink_device_open(char const* name,
                                                  fatlink_device_options const* options,
@@ -78,7 +78,7 @@ typedef struct fatlink_stream fatlink_stream;
 
 /** Creates a stream that does not wait for the default stream. Errors: device. */
 FATLINK_C_API fatlink_error* fatlink_stream_create(fatlink_device* device, fatlink_stream** stream);
-/** The handle to pass as `stream`; a CUstream on a GPU. Valid as long as the stream. */
+/** The handle to pass as `stream`; a CUstream on a GPU. Valid while the stream exists. */
 FATLINK_C_API void* fatlink_stream_handle(fatlink_stream const* stream);
 /** Waits until all work queued on `stream` has finished. Errors: device: the work failed. */
 FATLINK_C_API fatlink_error* fatlink_synchronize(fatlink_device* device, void* stream);

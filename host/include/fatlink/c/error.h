@@ -31,11 +31,11 @@ enum {
     with kind CANCELLED. It is called in the calling thread, and may call functions of this
     interface. */
 typedef int32_t (*fatlink_cancel_check)(void* context);
-/** Sets the cancel check of this thread; NULL removes it. Calls run `check` about ten times a
-    second while they wait for the helper, which links and compiles, and while the reference
-    device executes a kernel. They do not run it while they wait for a GPU, whose kernels cannot
-    be stopped, or link in this process. To cancel from a signal handler or another thread, set a
-    flag there that `check` reads. */
+/** Sets the cancel check of this thread; NULL removes it. A call runs `check` about ten times a
+    second while it waits for the helper, which links and compiles, and while the reference device
+    executes a kernel. `check` is not run while a call waits for a GPU (its kernels cannot be
+    stopped), and while it links in this process. To cancel from a signal handler or another
+    thread, set a flag that `check` reads. */
 FATLINK_C_API void fatlink_set_cancel_check(fatlink_cancel_check check, void* context);
 
 /** How messages and hints name options. */
@@ -79,7 +79,7 @@ typedef struct fatlink_findings fatlink_findings;
 typedef struct fatlink_finding {
   size_t size;              /**< sizeof(fatlink_finding), set by the caller */
   char const* id;           /**< "missing-hook" */
-  int32_t is_error;         /**< 1: it stops the link; 0: a warning */
+  int32_t is_error;         /**< 1: an error, which stops the link; 0: a warning */
   uint32_t file_count;      /**< entries of `files` */
   char const* const* files; /**< every input involved */
   char const* symbol;       /**< the hook, kernel or definition concerned; may be empty */

@@ -44,9 +44,10 @@ typedef struct fatlink_image_info {
   size_t size;                 /**< sizeof(fatlink_image_info), set by the caller */
   fatlink_image_kind kind;     /**< never DEFAULT */
   fatlink_link_mode mode;      /**< mode of the link */
-  fatlink_cache_outcome cache; /**< whether the cache held it */
-  int32_t inlined;        /**< 1: transforms define hooks, and every one of these was inlined */
-  char const* target;     /**< of the code, "sm_90": the link's, or an older one that it runs */
+  fatlink_cache_outcome cache; /**< whether the image came from the cache */
+  int32_t inlined;             /**< 1: transforms define hooks, and all these hooks were inlined */
+  char const* target;     /**< of the code: the requested target ("sm_90"), or an older one whose
+                               code runs on it */
   uint64_t hook_count;    /**< number of hooks (fatlink_image_get_hook) */
   uint64_t warning_count; /**< number of warnings (fatlink_image_warning) */
   double link_ms;         /**< wall time of the link itself; 0 for an image from the cache */
@@ -57,7 +58,7 @@ typedef struct fatlink_image_info {
 typedef struct fatlink_hook {
   size_t size;        /**< sizeof(fatlink_hook), set by the caller */
   char const* name;   /**< its symbol */
-  int32_t inlined;    /**< 1: no call of it is left */
+  int32_t inlined;    /**< 1: all calls of the hook were inlined */
   int32_t is_default; /**< 1: no transform defines it; the library's definition is called */
 } fatlink_hook;
 

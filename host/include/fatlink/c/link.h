@@ -17,7 +17,7 @@ typedef struct fatlink_linker fatlink_linker;
 /** How a linker works. */
 typedef struct fatlink_linker_settings {
   size_t size;              /**< sizeof(fatlink_linker_settings) */
-  int32_t in_process;       /**< 1: runs in this process, which a damaged input can crash */
+  int32_t in_process;       /**< 1: nvJitLink runs in this process; damaged inputs can crash it */
   int32_t allow_unconfined; /**< 1: link even if the kernel refuses the helper's sandbox */
   uint32_t time_limit_ms;   /**< for one link in the helper; 0: 60,000 */
   fatlink_cache* cache;     /**< searched before each link, stores each new link; NULL: none */
@@ -30,10 +30,11 @@ typedef struct fatlink_link_options {
   char const* target;            /**< "sm_90", "sm_90a"; required, unless a device sets it */
   fatlink_link_mode mode;        /**< LTO, PTX or SASS */
   fatlink_image_kind emit;       /**< what to make */
-  int32_t allow_calls;           /**< 1: an input without code for the mode is linked as calls */
+  int32_t allow_calls;           /**< 1: inputs without code for the mode are also linked; their
+                                      functions are called, not inlined */
   int32_t whole_archive;         /**< 1: links all members of archives */
   int32_t require_inlined;       /**< 1: a hook that is still called is an error; lto mode only */
-  int32_t drop_unused_variables; /**< 1: see link_options.hpp; lto mode only */
+  int32_t drop_unused_variables; /**< 1: drops unused variables (link_options.hpp); lto mode only */
   char const* const* kernels;    /**< kernels to keep; NULL: all */
   size_t kernel_count;           /**< entries of `kernels` */
   char const* const* variables;  /**< variables that the host uses; lto mode only; NULL: all */

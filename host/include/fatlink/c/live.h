@@ -23,7 +23,8 @@ typedef struct fatlink_live_plan fatlink_live_plan;
 typedef struct fatlink_live_settings {
   size_t size;            /**< sizeof(fatlink_live_settings) */
   fatlink_link_mode mode; /**< mode of every swap */
-  int32_t tiered;         /**< 1: first publishes a quick link, and the lto link when it is ready */
+  int32_t tiered;         /**< 1: first publishes a fast link (sass mode; on the reference device
+                               ptx mode), and replaces it when the lto link is ready */
 } fatlink_live_settings;
 
 /** The result of a swap. */
@@ -31,7 +32,7 @@ typedef struct fatlink_swap_report {
   size_t size;                 /**< sizeof(fatlink_swap_report), set by the caller */
   uint64_t version;            /**< 1, 2, ... */
   fatlink_link_mode mode;      /**< mode of the link */
-  fatlink_cache_outcome cache; /**< whether the cache held it */
+  fatlink_cache_outcome cache; /**< whether the image came from the cache */
   double link_ms;              /**< duration of check and link */
   double load_ms;              /**< loading the image, finding the kernels */
   double total_ms;             /**< of the whole swap */
@@ -42,7 +43,8 @@ FATLINK_C_API fatlink_error* fatlink_live_module_create(fatlink_device* device,
                                                         fatlink_linker* linker,
                                                         fatlink_live_settings const* settings,
                                                         fatlink_live_module** module);
-/** Links `inputs`, the library first, and publishes them; `report` may be NULL.
+/** Links `inputs`, the library first, and publishes the result as a new version; `report` may be
+    NULL.
     Errors: usage, file, refused, link, device, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_live_module_swap(fatlink_live_module* module,
                                                       fatlink_input const* const* inputs,
@@ -55,8 +57,8 @@ FATLINK_C_API fatlink_error* fatlink_live_module_kernel(fatlink_live_module* mod
                                                         fatlink_live_kernel** kernel);
 /** The number of the published version; 0: none. */
 FATLINK_C_API uint64_t fatlink_live_module_version(fatlink_live_module const* module);
-/** Frees a live module. When the module and all its kernels are freed, the last call waits for
-    their work. NULL is ignored. */
+/** Frees a live module. If this frees the last object of the module and its kernels, the call
+    waits until the device has finished their launches. NULL is ignored. */
 FATLINK_C_API void fatlink_live_module_free(fatlink_live_module* module);
 
 /** The number of the kernel's parameters, in every version. */
@@ -77,8 +79,9 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_create(fatlink_device* device,
                                                       fatlink_linker* linker,
                                                       fatlink_live_settings const* settings,
                                                       fatlink_live_plan** plan);
-/** Links `inputs`, the library first, prepares its plan and publishes it; `report` may be NULL. The
-    plan's arguments must be those of the first version.
+/** Links `inputs`, the library first, prepares the library's plan and publishes the result as a
+    new version; `report` may be NULL. The arguments of the plan must be the same as in the first
+    version.
     Errors: usage, file, refused, link, device, unavailable. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan,
                                                     fatlink_input const* const* inputs,
@@ -87,7 +90,7 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_swap(fatlink_live_plan* plan,
     version has the same arguments, in the same order. 0: no version is published. */
 FATLINK_C_API size_t fatlink_live_plan_argument_count(fatlink_live_plan const* plan);
 /** As fatlink_plan_get_argument, for the arguments that fatlink_live_plan_argument_count counts.
-    The alignment is that of the published version; texts are valid as long as the live plan.
+    The alignment is that of the published version. Texts are valid while the live plan exists.
     Errors: usage. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_get_argument(fatlink_live_plan const* plan,
                                                             size_t index,
@@ -105,8 +108,9 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_scratch_bytes(fatlink_live_plan c
 FATLINK_C_API fatlink_error* fatlink_live_plan_run(fatlink_live_plan const* plan, void* stream,
                                                    fatlink_argument const* arguments, size_t count,
                                                    uint64_t scratch, size_t scratch_bytes);
-/** As fatlink_plan_bind; the call runs the version that is then published. The arrays and the
-    scratch memory must live as long as the call, because each swap binds the new version to them.
+/** As fatlink_plan_bind, but each run of the call uses the version that is published at the time
+    of the run. The arrays and the scratch memory must live as long as the call, because each swap
+    binds the new version to them.
     Errors: usage, file. */
 FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* plan,
                                                     fatlink_argument const* arguments, size_t count,
@@ -114,7 +118,7 @@ FATLINK_C_API fatlink_error* fatlink_live_plan_bind(fatlink_live_plan const* pla
                                                     fatlink_call** call);
 /** The number of the published version; 0: none. */
 FATLINK_C_API uint64_t fatlink_live_plan_version(fatlink_live_plan const* plan);
-/** Waits for the work of a live plan, and frees it; NULL is ignored. */
+/** Frees a live plan, after the device has finished its launches; NULL is ignored. */
 FATLINK_C_API void fatlink_live_plan_free(fatlink_live_plan* plan);
 
 FATLINK_C_END

@@ -21,8 +21,9 @@ enum {
 
 /** Gets the ordinal of the GPU on which the memory at `address` was allocated or registered, by
     fatlink or by other CUDA code, and the kind of the memory. `kind` may be NULL.
-    Errors: usage: `address` is not, or no longer, in CUDA memory (memory that an allocator such
-    as PyTorch's keeps for reuse still counts); device; unavailable: there is no driver. */
+    Errors: usage: `address` is not in CUDA memory, or the memory was freed; device; unavailable:
+    there is no driver. Memory that an allocator such as PyTorch's keeps for reuse counts as
+    allocated. */
 FATLINK_C_API fatlink_error* fatlink_address_get_device(uint64_t address, int32_t* ordinal,
                                                         fatlink_memory_kind* kind);
 
@@ -62,7 +63,7 @@ FATLINK_C_API fatlink_error* fatlink_buffer_read(fatlink_buffer const* buffer, s
 /** As fatlink_buffer_read, but complete when it returns. */
 FATLINK_C_API fatlink_error* fatlink_buffer_read_now(fatlink_buffer const* buffer, size_t offset,
                                                      void* destination, size_t bytes);
-/** Queues on `stream` that every byte is set to `value`. Errors: device. */
+/** Queues an operation on `stream` that sets every byte to `value`. Errors: device. */
 FATLINK_C_API fatlink_error* fatlink_buffer_fill(fatlink_buffer* buffer, uint8_t value,
                                                  void* stream);
 

@@ -18,7 +18,7 @@ typedef struct fatlink_call fatlink_call;
 /** What the bytes of an element mean. */
 typedef int32_t fatlink_scalar;
 enum {
-  FATLINK_SCALAR_UNSTATED = 0, /**< only the size is compared with the plan's */
+  FATLINK_SCALAR_UNSTATED = 0, /**< only the size is compared with that of the plan */
   FATLINK_FLOAT16 = 1,         /**< IEEE half precision */
   FATLINK_BFLOAT16 = 2,        /**< the upper half of a float32 */
   FATLINK_FLOAT32 = 3,         /**< float */
@@ -146,7 +146,7 @@ FATLINK_C_API fatlink_error* fatlink_plan_run(fatlink_plan const* plan, void* st
 /** As fatlink_plan_run, but with Python arrays, on the current stream of their framework. Arrays
     may be longer than the plan needs. The caller must hold the GIL and a reference to each array.
     Only the address, shape and type of an array are checked, not, for example, whether autograd
-    tracks it. The function has a single parameter because ctypes takes time for each one.
+    tracks it. All values are passed in one struct, because ctypes has a cost for each parameter.
     Errors: usage, file, device. */
 FATLINK_C_API fatlink_error* fatlink_plan_run_objects(fatlink_object_call const* call);
 /** Checks the arguments once, for a call that is run many times. If the plan has scratch arrays,
