@@ -361,7 +361,8 @@ void add_list(CLI::App& app, int& exit_status)
   verb->footer(
       "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"
       "$FATLINK_PATH (separated by colons), fatlink in $XDG_DATA_HOME (~/.local/share),\n"
-      "share/fatlink beside the program's folder, and fatlink in each folder of $XDG_DATA_DIRS\n"
+      "share/fatlink beside the folder of the program, and fatlink in each folder of "
+      "$XDG_DATA_DIRS\n"
       "(/usr/local/share:/usr/share).");
   verb->callback([arguments, &exit_status] { exit_status = list(*arguments); });
 }

@@ -75,8 +75,8 @@ std::string remaining_check(preflight_inputs const& inputs, char const* owner)
   return std::any_of(inputs.begin(), inputs.end(), is_opaque)
              ? detail::format("{} types are not compared before the link", owner)
              : detail::format(
-                   "only widths and arity could be checked; int and float of one width are "
-                   "distinguished only if {} code distinguishes them",
+                   "only the number and sizes of {} parameters are compared: an int that is passed "
+                   "as a float may remain undetected",
                    owner);
 }
 
@@ -252,10 +252,11 @@ finding untyped(symbol_index const& symbols, preflight_input const& undeclared,
       .severity = severity::warning,
       .files = {undeclared.file->name()},
       .symbol = hook,
-      .message = detail::format("{} {} {}, a hook of contract {}, and states contract {}, which "
-                                "does not declare it; only widths and arity could be checked",
-                                undeclared.file->name(), is_definer ? "defines" : "calls", hook,
-                                contract_of(*declared.ident), contract_of(*undeclared.ident)),
+      .message = detail::format(
+          "{} {} {}, a hook of contract {}, and states contract {}, which "
+          "does not declare it; only the number and sizes of its parameters are compared",
+          undeclared.file->name(), is_definer ? "defines" : "calls", hook,
+          contract_of(*declared.ident), contract_of(*undeclared.ident)),
       .hint = detail::format("build that code with fatlink_add_fatbin(… CONTRACT {0} …), or with "
                              "<fatlink::compiler and compile_options::contract>",
                              declared.ident->contract)};

@@ -73,8 +73,8 @@ TEST(Preflight, ExplainsOnceWhatIsNotCheckedWithoutAContract)
   EXPECT_EQ(warning.files, (std::vector<std::string>{"uncontracted.fatbin", "fast.fatbin"}));
   EXPECT_EQ(
       warning.message,
-      "uncontracted.fatbin, fast.fatbin state no contract; only widths and arity could be checked; "
-      "int and float of one width are distinguished only if their code distinguishes them");
+      "uncontracted.fatbin, fast.fatbin state no contract; only the number and sizes of their "
+      "parameters are compared: an int that is passed as a float may remain undetected");
   EXPECT_EQ(warning.hint,
             "build them with fatlink_add_fatbin(… CONTRACT …), or with fatlink::compiler "
             "and compile_options::contract");

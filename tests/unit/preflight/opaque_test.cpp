@@ -73,7 +73,8 @@ TEST(OpaqueInput, IsNotSoInPtxModeWherePtxIsLinked)
       {fixtures::verified("library.fatbin"), fixtures::verified("two_types_ltoir.fatbin")},
       link_mode::ptx);
   EXPECT_THAT(finding_ids(findings), ElementsAre("uncontracted"));
-  EXPECT_THAT(findings[0].message, HasSubstr("only widths and arity could be checked"));
+  EXPECT_THAT(findings[0].message,
+              HasSubstr("only the number and sizes of its parameters are compared"));
 }
 
 TEST(OpaqueInput, IsRefusedWhereNoInputStatesTypes)

@@ -637,7 +637,7 @@ constexpr auto k_features = std::to_array<std::pair<std::string_view, char const
     {"tcgen05", "matrix products of sm_100 (tcgen05)"},
     {"multimem", "multicast memory"},
     {"tensormap", "tensor maps (TMA)"},
-    {"clusterlaunchcontrol", "launches of clusters by clusters"},
+    {"clusterlaunchcontrol", "cluster launch control"},
 });
 
 }  // namespace
