@@ -149,7 +149,7 @@ void print_result(nlohmann::json const& report)
   if (!links.empty())
     parts.push_back(fmt::format("a new {} link takes {:.1f} ms", links.back()["mode"],
                                 links.back()["median_ms"]));
-  auto const starts = report["starts"];
+  auto const& starts = report["starts"];
   auto const warm = find_row(starts, "cache", "warm");
   if (!warm.is_null() && warm["verb"] == "link")
     parts.push_back(
