@@ -188,11 +188,11 @@ class Sidecars(CompileCase):
 
 class Explanations(CliTest):
     def test_name_every_cause(self):
-        for code, parts in (("unexpected-build", ("replaces the ident", "neither defines nor calls a hook", "a plan with another contract")),
-                            ("not-installed", ("fatbin or contract", "reduce for reduce_4", "FATLINK_PATH")),
-                            ("invalid-sidecar", ("beside an input", "a hook that the input neither defines nor calls", "error model")),
+        for code, parts in (("unexpected-build", ("replaced the ident", "neither defines nor calls a hook", "states a different contract than the fatbin")),
+                            ("not-installed", ("fatbin or contract", "reduce instead of reduce_4", "FATLINK_PATH")),
+                            ("invalid-sidecar", ("differs from the type that the code records", "a hook that the input neither defines nor calls", "error_model is for a different operation")),
                             ("compile-failed", ("asm statement", "no data layout", "libdevice")),
-                            ("missing-hook", ("In a compile", 'a missing extern "C"'))):
+                            ("missing-hook", ("In a compile", 'extern "C" is missing'))):
             text = " ".join(self.fatlink("explain", code).stdout.split())
             for part in parts:
                 with self.subTest(code=code, part=part):
