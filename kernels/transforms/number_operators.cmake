@@ -66,6 +66,12 @@ add_operator(less_float16 less float16 "float16 ascending, without NaN"
 add_operator(less_float less float32 "float32 ascending, without NaN" LESS "a < b")
 add_operator(greater_float less float32 "float32 descending, without NaN" LESS "a > b")
 
+# key: what elements are sorted by.
+foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64)
+  add_operator(ascending_${type} key ${type} "${type} ascending" KEY "fatlink::ascending(x)" REFERENCE "x")
+  add_operator(descending_${type} key ${type} "${type} descending" KEY "fatlink::descending(x)" REFERENCE "-x")
+endforeach()
+
 # bin: where an element is counted.
 add_operator(byte_bins bin uint8 "a bin for each value of uint8" BIN "x")
 # Bin k counts the numbers from 2^(k - 1) to 2^k - 1; bin 0 counts 0.

@@ -188,6 +188,53 @@ class Others(AlgorithmCase):
         self.assert_equal_arrays(fatlink.sort(self.numbers), numpy.sort(self.numbers))
         self.assert_equal_arrays(fatlink.sort(self.numbers, "greater"), numpy.sort(self.numbers)[::-1])
 
+    def test_sort_of_every_type_has_numpys_order_of_nan_and_zeros(self):
+        """NumPy sorts 0 and -0 as equal, and NaN to the end; the reverse order has NaN first."""
+        special = [numpy.nan, -numpy.nan, 0.0, -0.0, numpy.inf, -numpy.inf, 1.5, -1.5, 6e-8, -6e-8, 1e4, -1e4, 0.0, -0.0, numpy.nan]
+        for dtype in "float16", "float32", "float64", *(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64)):
+            data = numpy.resize(self.numbers * 37, 12345)
+            data = data.astype(dtype) if dtype[0] == "f" else data.astype("int64").astype(dtype)
+            if dtype[0] == "f":
+                data[100:100 + len(special)] = special
+            else:
+                data[:2] = numpy.iinfo(dtype).min, numpy.iinfo(dtype).max
+            for count in 0, 1, 33, 1000, 12345:  # of one tile, and of several
+                with self.subTest(dtype=dtype, count=count):
+                    order = numpy.argsort(data[:count], kind="stable")
+                    keys, values = fatlink.sort_pairs(data[:count], numpy.arange(count))
+                    self.assertEqual(values.tolist(), order.tolist())
+                    self.assertEqual(keys.tobytes(), data[:count][order].tobytes())
+                    self.assertEqual(fatlink.sort(data[:count]).tobytes(), data[:count][order].tobytes())
+                    down = fatlink.sort(data[:count], "greater")
+                    numpy.testing.assert_array_equal(down, numpy.sort(data[:count])[::-1])
+
+    def test_sort_by_a_key(self):
+        trades = numpy.empty(5000, [("price", "f4"), ("id", "i4")])
+        trades["price"], trades["id"] = self.numbers.round(), numpy.arange(5000)
+        source = "struct trade { float price; int id; };\nFATLINK_KEY(trade, x) { return fatlink::descending(x.price); }\n"
+        order = numpy.argsort(-trades["price"], kind="stable")
+        self.assert_equal_arrays(fatlink.sort(trades, key=source), trades[order])
+        keys, values = fatlink.sort_pairs(trades, numpy.arange(5000, dtype=numpy.int32), key=source, bits=32)
+        self.assert_equal_arrays(keys, trades[order])
+        self.assert_equal_arrays(values, order.astype(numpy.int32))
+        self.assert_equal_arrays(fatlink.sort(self.numbers, key="descending_float32"), numpy.sort(self.numbers)[::-1])
+
+    def test_fewer_bits_sort_by_the_lower_ones(self):
+        data = self.numbers.view(numpy.uint32)
+        low = data & 0xFFFF
+        self.assert_equal_arrays(fatlink.sort(data, key="ascending_uint32", bits=16), data[numpy.argsort(low, kind="stable")])
+
+    def test_keys_and_bits_that_are_wrong(self):
+        for wrong in 0, 65, 1.5, True:
+            self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, bits=wrong, says="bits is", hint="from 1 to 64")
+        self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, "greater", key="ascending_float32",
+                          says="op and key are both given", hint="leave out op")
+        self.assert_error(fatlink.UsageTypeError, fatlink.sort, self.numbers, key=abs, says="key is a Python function",
+                          hint="FATLINK_KEY")
+        self.assert_error(fatlink.UsageTypeError, fatlink.sort, self.numbers, key="ascending_int32", says="ascending_int32 takes int32")
+        self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, key="less_float", says="not for sort(key=…)")
+        self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, "descending_float32", says="is for sort(key=…)")
+
     def test_sort_pairs(self):
         order = numpy.argsort(self.numbers, kind="stable")
         for dtype in (numpy.int32, numpy.float32, numpy.int64, numpy.float64):

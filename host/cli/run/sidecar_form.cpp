@@ -142,6 +142,7 @@ class form_maker {
       case operation::rejected:
       case operation::count:
       case operation::histogram:
+      case operation::sort_by:
         return {{"x", numbers_of(operand_type(node.operands.front(), inner))}};
       case operation::sort: {
         auto const fields = numbers_of(operand_type(node.operands.front(), inner));
@@ -198,6 +199,7 @@ class form_maker {
       case operation::count:
         return fmt::format(R"("{} > 0")", parameters.front().number());
       case operation::histogram:
+      case operation::sort_by:
         return fmt::format(R"("{}")", parameters.front().number());
       case operation::sort:
         return fmt::format(R"("{} < {}")", parameters[0].number(), parameters[1].number());

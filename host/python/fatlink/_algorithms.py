@@ -22,7 +22,7 @@ from ._errors import CompileError, RefusedError, UnavailableError, UsageError, U
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, mode_number
 from ._operator_names import explained, label_of, wrong_type
-from ._operators import Conversion, candidates, is_source, is_sum, key_of, name_of, not_an_operator
+from ._operators import KEYS_OF_ORDERS, Conversion, candidates, is_source, is_sum, key_of, name_of, not_an_operator
 from ._plans import ABSENT, Prepared, Slot, Value, device_for, element_for_output, require_output, run, run_counted, view_of
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
@@ -486,13 +486,17 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
     return source.kind.first(result.array, count)
 
 
-def sort(x: A, op: Operator = "less", *, out: A | None = None, stream: Any = None, device: Where = None,
-         mode: Mode = "lto", **others: Never) -> A:
-    """Returns the elements in sorted order; equal elements keep their order.
+def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int = 64, out: A | None = None, stream: Any = None,
+         device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+    """Returns the elements in sorted order; equal elements keep their order. Numbers are sorted as NumPy sorts them: 0 and -0
+    are equal, and NaN is last. "greater" is the reverse order: NaN is first.
 
     x           an array of one dimension
     op          the order: "less" (ascending), "greater" (descending), or another strict weak order as a name, file,
                 source or function
+    key         instead of `op`: returns the unsigned integer by which an element is sorted, which is faster than an order:
+                a name, file, source or function
+    bits        how many bits the keys have; fewer bits take less time
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -502,26 +506,28 @@ def sort(x: A, op: Operator = "less", *, out: A | None = None, stream: Any = Non
         array([8., 3., 1.], dtype=float32)"""
     if others:
         raise _unknown_arguments("sort", others)
-    again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None else None
+    again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None and key is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
     _require_one_dimension(source, "sort")
-    call = find_algorithm("sort", "less", op, (source,), device, mode)
+    call = _find_sort("", op, key, bits, source, device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
-    run(call.prepared, ("in", "out"), (source, result), stream)
+    names, values = _key_bits(call, bits)
+    run(call.prepared, ("in", "out", *names), (source, result, *values), stream)
     if again is not None:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
     return result.array
 
 
-def sort_pairs(keys: A, values: Array, op: Operator = "less", *, out: A | None = None, out_values: Array | None = None,
-               stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
+def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator | None = None, bits: int = 64,
+               out: A | None = None, out_values: Array | None = None, stream: Any = None, device: Where = None,
+               mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
     """Returns the keys in sorted order, and the values in the order of their keys.
 
     keys        an array of one dimension
     values      an array of the same length, with elements of 4 or 8 bytes
-    op          as in sort
+    op, key, bits  as in sort
     out_values  as `out`, for the values
     out         an array for the keys; None: a new one of the kind of `keys`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
@@ -537,16 +543,39 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, out: A | None =
     if values_view.element.bytes not in (4, 8) or tuple(values_view.shape) != tuple(source.shape):
         raise UsageError(f"values is an array of {values_view.element} with the shape {tuple(values_view.shape)}; the keys have "
                          f"{tuple(source.shape)}", input="values", hint="pass as many values as keys, of 4 or 8 bytes")
-    algorithm = "sort_pairs" if values_view.element.bytes == 4 else "sort_pairs_wide"
-    call = find_algorithm(algorithm, "less", op, (source,), device, mode)
+    call = _find_sort("_pairs" if values_view.element.bytes == 4 else "_pairs_wide", op, key, bits, source, device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     if out_values is None:
         result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
         result_values = view_of(out_values, "out_values")
         require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
-    run(call.prepared, ("in", "in_values", "out", "out_values"), (source, values_view, result, result_values), stream)
+    names, sizes = _key_bits(call, bits)
+    run(call.prepared, ("in", "in_values", "out", "out_values", *names), (source, values_view, result, result_values, *sizes), stream)
     return result.array, result_values.array
+
+
+def _find_sort(suffix, op, key, bits, source, device, mode):
+    """The algorithm of sort and, by its suffix, of sort_pairs. A radix sort by a key; numbers have one for "less" and
+    "greater"."""
+    if not isinstance(bits, int) or isinstance(bits, bool) or not 1 <= bits <= 64:
+        raise UsageError(f"bits is {shown(bits)}", input="bits", hint="pass the number of bits of the keys, from 1 to 64")
+    if key is not None:
+        if op != "less":
+            raise UsageError("op and key are both given", input="key", hint="leave out op: the key is the order")
+        if callable(key):
+            raise UsageTypeError("key is a Python function", input="key", hint=(
+                'pass CUDA source: key="FATLINK_KEY(float, x) { return fatlink::ascending(fabsf(x)); }"'))
+        return find_algorithm(f"radix_sort{suffix}", "key", key, (source,), device, mode)
+    name = KEYS_OF_ORDERS.get(name_of(op))
+    if name is not None and source.element.cuda_name:
+        return find_algorithm(f"radix_sort{suffix}", "key", name, (source,), device, mode)
+    return find_algorithm(f"sort{suffix}", "less", op, (source,), device, mode)
+
+
+def _key_bits(call, bits):
+    """The arguments of a radix sort with fewer bits."""
+    return ((), ()) if bits == 64 else (("bits",), (call.prepared.value("bits", bits),))
 
 
 def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,

@@ -10,7 +10,7 @@ from ._elements import SIZES, element_type, is_compatible, split_record
 from ._errors import CompileError, Error, RefusedError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
-from ._operators import (ALGORITHMS, MACROS, compile_code, contract_for, families, has_family, is_name, is_path, name_of,
+from ._operators import (ALGORITHMS, KEYS_OF_ORDERS, MACROS, compile_code, contract_for, families, has_family, is_name, is_path, name_of,
                          suffixes_of)
 from ._plans import Prepared
 
@@ -61,7 +61,7 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 
 # The library that states which elements an operator takes.
 _LIBRARIES = {"combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
-              "less": "sort_{}", "bin": "histogram_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
+              "less": "sort_{}", "key": "radix_sort_{}", "bin": "histogram_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
 _COUNTS = {"map1": 1, "map2": 2, "map3": 3}
 _taken: dict = {}  # by the digest of an input and its contract: as _types_taken() returns
 
@@ -113,9 +113,16 @@ def _names_of(base, element, entries):
     own = dict.fromkeys(families(base, element), False)
     if base == "combine" and element.sum_type is not None:
         own.update(add=True, multiply=True)  # they convert the elements, in code that is compiled
-    names = [OperatorName(name, is_converted or not {name, *(f"{name}_{suffix}" for suffix in suffixes_of(element))} & {*fits})
-             for name, is_converted in own.items()]
+    known = {*fits, *(name for name, (own_base, _) in entries.items() if own_base == "key")}
+    names = [OperatorName(name, is_converted or not _spellings(name, base, element) & known) for name, is_converted in own.items()]
     return names + [OperatorName(name) for name in fits if name not in own]
+
+
+def _spellings(name, base, element):
+    """What installed operators of a family are called."""
+    if base == "less" and element.cuda_name:
+        name = KEYS_OF_ORDERS.get(name, name)
+    return {name, *(f"{name}_{suffix}" for suffix in suffixes_of(element))}
 
 
 def _accepts(taken, element):
@@ -213,7 +220,9 @@ def explained(failure, op, algorithm, base, elements):
     is_of_operator = isinstance(failure, (RefusedError, CompileError)) or failure.code == "no-operator"
     if not is_of_operator:
         return failure
-    algorithm = "map" if base in _COUNTS else algorithm.removesuffix("_wide")
+    algorithm = "map" if base in _COUNTS else algorithm.removeprefix("radix_").removesuffix("_wide")
+    if base == "key":
+        algorithm += "(key=…)"
     try:
         if (name := name_of(op)) is not None:
             return _explain_name(name, algorithm, base, elements) or failure
@@ -231,7 +240,7 @@ def _explain_name(name, algorithm, base, elements):
     if own_base == base:
         taken = _taken_by(name, base, size)
         return taken and wrong_type(name, taken, base, elements)
-    others = [own_base] if own_base else [other for other in MACROS if other != base and has_family(name, other)]
+    others = [own_base] if own_base else [other for other in MACROS if other not in (base, "key") and has_family(name, other)]
     if others and not has_family(name, base):
         return _wrong_algorithm(f"operator {name}", others, algorithm, base, element)
     return UsageError(f"unknown operator {name!r} for {element} (contract {contract_for(base, element.bytes)})", code="no-operator",
@@ -240,7 +249,7 @@ def _explain_name(name, algorithm, base, elements):
 
 # The macros of each contract.
 _DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep": {"KEEP"}, "keep_store": {"KEEP", "STORE"},
-            "less": {"LESS"}, "bin": {"BIN"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
+            "less": {"LESS"}, "key": {"KEY"}, "bin": {"BIN"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
 
 
 def _explain_code(failure, op, algorithm, base, elements):
@@ -254,7 +263,7 @@ def _explain_code(failure, op, algorithm, base, elements):
     if is_path(op):
         with open(op, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|BIN|MAP[123])\b", text))
+    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|BIN|MAP[123])\b", text))
     bases = [other for other, macros in _DEFINED.items() if macros == defined]
     if bases and bases != [base]:
         return _wrong_algorithm(f"{label_of(op)}, which defines {_several(sorted(f'FATLINK_{name}' for name in defined))},", bases, algorithm,

@@ -20,7 +20,7 @@ from ._python_operators import compile_function, function_of, key_of_function, r
 # The contracts of operators, without the size of an element, and the functions that take these operators.
 ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan"), "load_combine": ("transform_reduce",),
               "keep": ("select", "partition"), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs"),
-              "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
+              "key": ("sort(key=…)", "sort_pairs(key=…)"),              "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
 _HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
@@ -29,12 +29,13 @@ MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(ele
            "map2": "FATLINK_MAP2(element, element, a, element, b)",
            "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)",
            "load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
-           "bin": "FATLINK_BIN(element, x)"}
+           "key": "FATLINK_KEY(element, x)", "bin": "FATLINK_BIN(element, x)"}
 # Families, which fatlink writes for any type of numbers where no installed operator has it.
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
                 "abs_max": "(a < zero ? -a : a) < (b < zero ? -b : b) ? (b < zero ? -b : b) : (a < zero ? -a : a)"},
     "less": {"less": "a < b", "greater": "b < a"},
+    "key": {"ascending": "fatlink::ascending(x)", "descending": "fatlink::descending(x)"},
     "keep": {"nonzero": "x != zero", "positive": "x > zero", "finite": "x - x == zero"},
     "map1": {"abs": "x < zero ? -x : x", "negate": "-x", "square": "x * x"},
     "map2": {"add": "a + b", "subtract": "a - b", "multiply": "a * b", "divide": "a / b", "max": "a < b ? b : a",
@@ -48,7 +49,9 @@ _COMPLEX_EXPRESSIONS = {
              "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
 }
 _COMPLEX_NAMES = {"complex64": "float2", "complex128": "double2"}
-_FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "nonzero")
+# The keys by which a radix sort sorts numbers in these orders.
+KEYS_OF_ORDERS = {"less": "ascending", "greater": "descending"}
+_FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "ascending", "descending", "nonzero")
 _FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater",
               operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
 # NumPy's universal functions that compute the same, by their names.

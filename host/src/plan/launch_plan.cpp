@@ -53,6 +53,8 @@ char const* to_string(operation kind) noexcept
       return "sort";
     case operation::histogram:
       return "histogram";
+    case operation::sort_by:
+      return "sort_by";
   }
   return "unknown";
 }

@@ -441,9 +441,9 @@ std::vector<plan_launch> read_launches(json_place const& plan, launch_plan const
 }
 
 constexpr std::array k_results{
-    operation::map,      operation::fold,     operation::scan,           operation::exclusive_scan,
-    operation::filter,   operation::count,    operation::segmented_fold, operation::sort,
-    operation::rejected, operation::histogram};
+    operation::map,      operation::fold,      operation::scan,           operation::exclusive_scan,
+    operation::filter,   operation::count,     operation::segmented_fold, operation::sort,
+    operation::rejected, operation::histogram, operation::sort_by};
 constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 [[noreturn]] void fail_unknown(char const* what, std::string_view name,
@@ -465,7 +465,7 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 ///               | "scan" "(" <hook> "," <array> ")"
 ///               | "filter" "(" <hook> "," <array> ")"
 ///               | "segmented_fold" "(" <hook> "," <array> "," <input> "," <value> ")"
-///               | "sort" "(" <hook> "," <array> [ "," <input> ] ")"
+///               | ( "sort" | "sort_by" ) "(" <hook> "," <array> [ "," <input> ] ")"
 ///   <array>   ::= <input> | "map" "(" <hook> {"," <operand>} ")"
 ///   <operand> ::= <array> | <value> | "index" | "neighbor" "(" <input> "," <offset> ")"
 ///               | "window" "(" <input> "," <offset> "," <offset> ")"
@@ -513,7 +513,7 @@ class computation_parser {
       if (kind == operation::segmented_fold || kind == operation::fold ||
           kind == operation::exclusive_scan)
         add_argument(node.operands, {argument_role::value});
-      if (kind == operation::sort && words_.is(","))
+      if ((kind == operation::sort || kind == operation::sort_by) && words_.is(","))
         add_argument(node.operands, {argument_role::input});
       if (kind == operation::histogram) add_argument(node.operands, {argument_role::size});
     }

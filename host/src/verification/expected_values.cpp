@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "expression/syntax.hpp"
 #include "fatlink/error.hpp"
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
@@ -607,13 +608,14 @@ array_view const& find_source_of_type(expected_output const& output, std::size_t
   return source;
 }
 
-/// A hook of one or two elements that says yes or no.
-class predicate {
+/// A hook of one or two elements that returns one number.
+class element_function {
  public:
-  predicate(expected_output const& output, array_view const& source, std::size_t parameters)
+  element_function(expected_output const& output, array_view const& source, std::size_t parameters)
       : parts_(components_of(source.type)),
         hook_(output.context.find_hook(output.node.name),
               {.operands = std::vector<components>(parameters, parts_),
+               .real = scalar_kind::float64,
                .state = output.context.data.state}),
         source_(source),
         first_(parts_.size()),
@@ -627,6 +629,13 @@ class predicate {
     load_element(index, first_);
     hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
     return hook_.is_true(result_.data());
+  }
+  [[nodiscard]] bool returns_integers() const { return is_integer(hook_.result().front().kind); }
+  number value(std::size_t index)
+  {
+    load_element(index, first_);
+    hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
+    return result_.front();
   }
   bool operator()(std::size_t a, std::size_t b)
   {
@@ -658,32 +667,81 @@ std::vector<std::size_t> count_matches(expected_output const& output, array_view
 {
   std::vector<std::size_t> counts(thread_count(source.count()));
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    predicate matches(output, source, 1);
+    element_function matches(output, source, 1);
     for (auto i = begin; i < end; ++i)
       if (matches(i) == wanted) ++counts[thread];
   });
   return counts;
 }
 
-/// The places of the keys in their order by the hook; those of equal ones ascend.
-std::vector<std::size_t> stable_order(expected_output const& output, array_view const& keys)
+/// The places 0 to count - 1 in a stable order. `make_less`: returns an order of two places, for
+/// one thread.
+template <typename MakeLess>
+std::vector<std::size_t> stable_order(std::size_t count, MakeLess const& make_less)
 {
-  std::vector<std::size_t> order(keys.count());
+  std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::vector<std::size_t> ends(thread_count(order.size()));
   auto const at = [&](std::size_t index) {
     return order.begin() + static_cast<std::ptrdiff_t>(index);
   };
   parallel_blocks(order.size(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    predicate less(output, keys, 2);
+    auto less = make_less();
     ends[thread] = end;
     std::stable_sort(at(begin), at(end), [&](std::size_t a, std::size_t b) { return less(a, b); });
   });
-  predicate less(output, keys, 2);
+  auto less = make_less();
   for (std::size_t i = 1; i < ends.size(); ++i)
     std::inplace_merge(at(0), at(ends[i - 1]), at(ends[i]),
                        [&](std::size_t a, std::size_t b) { return less(a, b); });
   return order;
+}
+
+/// What the hook of sort_by returns for each element; only the order of these numbers matters.
+std::vector<number> keys_of(expected_output const& output, array_view const& source)
+{
+  std::vector<number> keys(source.count());
+  parallel_blocks(keys.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    element_function key(output, source, 1);
+    for (auto i = begin; i < end; ++i) keys[i] = key.value(i);
+  });
+  return keys;
+}
+
+/// The order of sort_by. NaN is behind every number, as NumPy sorts; before every number if the
+/// reference is the negative of an expression, which is the reverse order of that.
+class key_order {
+ public:
+  key_order(expected_output const& output, array_view const& source)
+      : are_integers_(element_function(output, source, 1).returns_integers())
+  {
+    auto const& hook = *output.context.find_hook(output.node.name).hook;
+    expression_syntax const syntax(hook.result.front().text, expression_use::reference);
+    nan_is_first_ = syntax.nodes().back().code == expression_code::negate;
+  }
+
+  bool operator()(number const& a, number const& b) const
+  {
+    if (are_integers_) return a.whole < b.whole;
+    if (!std::isnan(a.real) && !std::isnan(b.real)) return a.real < b.real;
+    auto const& behind = nan_is_first_ ? a : b;
+    return std::isnan(behind.real) && std::isnan(a.real) != std::isnan(b.real);
+  }
+
+ private:
+  bool are_integers_;
+  bool nan_is_first_ = false;
+};
+
+std::vector<std::size_t> stable_order(expected_output const& output, array_view const& source)
+{
+  if (output.node.kind == operation::sort)
+    return stable_order(source.count(), [&] { return element_function(output, source, 2); });
+  auto const keys = keys_of(output, source);
+  key_order const is_before(output, source);
+  return stable_order(keys.size(), [&] {
+    return [&](std::size_t a, std::size_t b) { return is_before(keys[a], keys[b]); };
+  });
 }
 
 /// Visits elements of `size` bytes that the output is expected to have.
@@ -753,7 +811,7 @@ void visit_filter(expected_output const& output, expected_visitor const& visitor
   auto const wanted = output.node.kind == operation::filter;
   auto const counts = count_matches(output, source, wanted);
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    predicate matches(output, source, 1);
+    element_function matches(output, source, 1);
     std::size_t index = 0;
     for (std::size_t i = 0; i < thread; ++i) index += counts[i];
     for (auto i = begin; i < end; ++i)
@@ -783,7 +841,7 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
     throw not_verifiable(detail::format("{} has {} elements, and {} has {}",
                                         output.node.operands[1].name, source.count(),
                                         output.node.operands[0].name, keys.count()));
-  predicate const check(output, keys, 2);
+  element_function const check(output, keys, output.node.kind == operation::sort ? 2 : 1);
   if (!has_values)
     if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
       return visit_copies(*sorted, source.type.size, visitor);

@@ -156,6 +156,7 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
     case operation::count:
       return visit_count(output, visitor);
     case operation::sort:
+    case operation::sort_by:
       return visit_sorted(output, visitor);
     case operation::histogram:
       return visit_histogram(output, visitor);

@@ -15,17 +15,30 @@ namespace {
 
 enum class order : std::uint8_t { ascending, descending };
 
-/// Nothing for another expression.
-std::optional<order> order_of(hook_reference const& less)
+/// Of a key: its parameter, or the negative of it.
+std::optional<order> order_of_key(expression_syntax const& syntax, std::string const& parameter)
 {
-  if (less.parameters.size() != 2 || less.result.size() != 1) return std::nullopt;
-  expression_syntax const syntax(less.result.front().text, expression_use::reference);
+  auto const& nodes = syntax.nodes();
+  if (syntax.names() != std::vector{parameter} || nodes.front().code != expression_code::name)
+    return std::nullopt;
+  if (nodes.size() == 1) return order::ascending;
+  if (nodes.size() == 2 && nodes.back().code == expression_code::negate) return order::descending;
+  return std::nullopt;
+}
+
+/// Nothing for another expression.
+std::optional<order> order_of(hook_reference const& hook)
+{
+  if (hook.result.size() != 1) return std::nullopt;
+  expression_syntax const syntax(hook.result.front().text, expression_use::reference);
+  if (hook.parameters.size() == 1) return order_of_key(syntax, hook.parameters.front());
+  if (hook.parameters.size() != 2) return std::nullopt;
   auto const joined = syntax.joined();
   if (!joined ||
       (joined->code != expression_code::less && joined->code != expression_code::greater))
     return std::nullopt;
-  auto const is_first = joined->left == less.parameters[0] && joined->right == less.parameters[1];
-  auto const is_second = joined->left == less.parameters[1] && joined->right == less.parameters[0];
+  auto const is_first = joined->left == hook.parameters[0] && joined->right == hook.parameters[1];
+  auto const is_second = joined->left == hook.parameters[1] && joined->right == hook.parameters[0];
   if (!is_first && !is_second) return std::nullopt;
   return is_first == (joined->code == expression_code::less) ? order::ascending : order::descending;
 }
@@ -169,11 +182,11 @@ std::optional<std::vector<std::byte>> sort_as(array_view const& source, order di
 
 }  // namespace
 
-std::optional<std::vector<std::byte>> sort_numbers(hook_reference const& less,
+std::optional<std::vector<std::byte>> sort_numbers(hook_reference const& hook,
                                                    array_view const& source)
 {
   auto const kind = source.type.kind;
-  auto const direction = order_of(less);
+  auto const direction = order_of(hook);
   if (!direction || (!is_integer(kind) && infinity_of(kind) == 0)) return std::nullopt;
   switch (source.type.size) {
     case 1:

@@ -11,10 +11,11 @@
 
 namespace fatlink::detail {
 
-/// The elements of `source` in the order of `less`; equal ones, such as 0 and -0, keep theirs.
-/// Nothing where `less` is another expression than a < b or a > b in its two parameters, or an
-/// element is a struct, a complex number, bytes without meaning or NaN.
-std::optional<std::vector<std::byte>> sort_numbers(hook_reference const& less,
+/// The elements of `source` in the order of `hook`; equal ones, such as 0 and -0, keep theirs.
+/// Nothing where `hook` is another expression than a < b or a > b in its two parameters, or its
+/// only parameter or the negative of it, or an element is a struct, a complex number, bytes without
+/// meaning or NaN.
+std::optional<std::vector<std::byte>> sort_numbers(hook_reference const& hook,
                                                    array_view const& source);
 
 }  // namespace fatlink::detail

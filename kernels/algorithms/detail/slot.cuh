@@ -25,6 +25,23 @@ __device__ __forceinline__ void store_relaxed(unsigned long long* address, unsig
                : "memory");
 }
 
+__device__ __forceinline__ unsigned load_relaxed(unsigned const* address)
+{
+  unsigned word;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"
+               : "=r"(word)
+               : "l"(__cvta_generic_to_global(address))
+               : "memory");
+  return word;
+}
+
+__device__ __forceinline__ void store_relaxed(unsigned* address, unsigned word)
+{
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(__cvta_generic_to_global(address)),
+               "r"(word)
+               : "memory");
+}
+
 /// A number below 2^63.
 struct tile_count {
   unsigned long long value;

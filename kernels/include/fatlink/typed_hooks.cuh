@@ -19,13 +19,16 @@
 //   keep_store    FATLINK_KEEP(type, x)                     bool
 //                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
+//   key           FATLINK_KEY(type, x)                      an unsigned integer:
+//   fatlink::ascending(x),
+//                                                           fatlink::descending(x) of sort_keys.cuh
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
 //   map1          FATLINK_MAP1(to, from, x)                 to
 //   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
 //   map3          FATLINK_MAP3(to, from1, a, from2, b, from3, c)
 //
-// The bodies of LOAD, STORE, KEEP, BIN and MAP may use `state`, a void const*: the launch's user
-// data, or null. No hook may synchronize the block or the warp.
+// The bodies of LOAD, STORE, KEEP, KEY, BIN and MAP may use `state`, a void const*: the launch's
+// user data, or null. No hook may synchronize the block or the warp.
 #pragma once
 
 #include <cstddef>
@@ -107,6 +110,7 @@ __device__ __forceinline__ To copy_bits(From const& from)
 #define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
 #endif
 #define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
+#define FATLINK_KEY(type, x) FATLINK_DETAIL_UNARY(key, unsigned long long, key, type, x)
 
 #define FATLINK_LOAD(type, from, x)                                                                \
   FATLINK_ELEMENT(load, from);                                                                     \

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+#[=======================================================================[.rst:
+fatlink_write_radix_sort_plan
+-----------------------------
+Writes the plan of a library of radix sorts, in which ``@N@`` stands for the bytes of an element, and ``@ALIGNMENT@`` for its
+alignment:
+
+  fatlink_write_radix_sort_plan(<file> NAME <name> [VALUE_TYPE <type>] VALUE_TEXT <text>)
+
+``NAME`` is the library without its size, ``VALUE_TYPE`` the type of values that move with their elements. Each digit of the keys
+has a launch of its own. A larger n than 2^33 is refused by a grid that is too large.
+#]=======================================================================]
+include_guard(GLOBAL)
+
+function(fatlink_write_radix_sort_plan file)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
+  set(N "@N@")
+  set(ALIGNMENT "@ALIGNMENT@")
+  set(value_bytes 0)
+  set(value_arguments "")
+  set(value_result "")
+  set(value_names in out other)  # unused pointers of a sort without values
+  if(arg_VALUE_TYPE)
+    set(value_names in_values out_values other_values)
+    set(value_bytes "${arg_VALUE_TYPE}")
+    string(REGEX REPLACE "uint([0-9]+)" "\\1 / 8" value_bytes "${arg_VALUE_TYPE}")
+    set(value_result ", \"out_values\": \"sort_by(key, in, in_values)\"")
+    set(value_arguments "
+    {\"name\": \"in_values\", \"role\": \"input\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
+    {\"name\": \"out_values\", \"role\": \"output\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
+    {\"name\": \"other_values\", \"role\": \"scratch\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"passes > 1 && tiles > 1 ? n : 0\"},")
+  endif()
+  list(GET value_names 0 in_values)
+  list(GET value_names 1 out_values)
+  list(GET value_names 2 other_values)
+  set(launches "")
+  foreach(pass RANGE 7)
+    string(APPEND launches ",
+    {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? passed_tiles : 0\", \"block\": 384, \"overlap\": true,
+     \"arguments\": [\"in\", \"${in_values}\", \"out\", \"${out_values}\", \"other\", \"${other_values}\", \"counts\", \"words\", \"other_words\",
+                   \"n\", {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
+  endforeach()
+  file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[{
+  "name": "@arg_NAME@_@N@",
+  "summary": "sorts @N@-byte @arg_VALUE_TEXT@ by the integer that a hook makes of each; equal ones keep their order",
+  "contract": "key_@N@/1",
+  "arguments": [
+    {"name": "in", "role": "input", "type": "element", "count": "n", "alignment": @ALIGNMENT@},
+    {"name": "out", "role": "output", "type": "element", "count": "n", "alignment": @ALIGNMENT@},@value_arguments@
+    {"name": "other", "role": "scratch", "type": "element", "count": "passes > 1 && tiles > 1 ? n : 0"},
+    {"name": "counts", "role": "scratch", "type": "uint64", "count": "tiles > 1 ? 2053 : 0"},
+    {"name": "words", "role": "scratch", "type": "uint32", "count": "word_count"},
+    {"name": "other_words", "role": "scratch", "type": "uint32", "count": "passes > 1 ? word_count : 0"},
+    {"name": "n", "role": "size"},
+    {"name": "bits", "role": "size", "default": 64},
+    {"name": "state", "role": "state"}
+  ],
+  "let": {
+    "value_bytes": "@value_bytes@",
+    "bytes": "max(@N@, value_bytes)",
+    "items": "bytes <= 4 ? 23 : bytes == 8 ? 15 : bytes == 16 ? 7 : 3",
+    "passes": "min(min(@N@, 8), max(1, ceil(bits / 8)))",
+    "tiles": "ceil(n / (384 * items))",
+    "passed_tiles": "tiles > 1 ? tiles : 0",
+    "word_count": "256 * passed_tiles * (n < 1073741824 ? 1 : 2)",
+    "count_tile": "512 * max(1, 16 / @N@) * (@N@ == 1 ? 1 : 2)"
+  },
+  "launches": [
+    {"kernel": "radix_clear", "grid": "n <= 8589934592 ? min(4 * multiprocessors, passed_tiles) : 4294967296",
+     "block": 256, "overlap": true,
+     "arguments": ["counts", "words", "word_count"]},
+    {"kernel": "radix_count", "grid": "min(4 * multiprocessors, tiles > 1 ? ceil(n / count_tile) : 0)", "block": 512, "overlap": true,
+     "arguments": ["in", "counts", "n", {"value": "passes", "type": "uint32"}, "state"]}@launches@,
+    {"kernel": "radix_tile", "grid": "tiles == 1", "block": 384, "overlap": true,
+     "arguments": ["in", "@in_values@", "out", "@out_values@", "n", {"value": "passes", "type": "uint32"}, "state"]}
+  ],
+  "computes": {"out": "sort_by(key, in)"@value_result@}
+}
+]])
+endfunction()
