@@ -527,7 +527,9 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
 
     keys        an array of one dimension
     values      an array of the same length, with elements of 4 or 8 bytes
-    op, key, bits  as in sort
+    op          as in sort
+    key         as in sort
+    bits        as in sort
     out_values  as `out`, for the values
     out         an array for the keys; None: a new one of the kind of `keys`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
