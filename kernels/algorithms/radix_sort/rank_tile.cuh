@@ -110,12 +110,15 @@ class tile_ranker {
       atomicOr(&lanes[digit], own);
       __syncwarp();
       auto const alike = lanes[digit];
+      __syncwarp();
       auto const last = k_lanes - 1 - static_cast<unsigned>(__clz(static_cast<int>(alike)));
       auto const place = static_cast<unsigned>(__popc(alike & up_to_own));
       unsigned before = 0;
-      if (lane_index() == last) before = atomicAdd(&counts[digit], place);
+      if (lane_index() == last) {
+        before = atomicAdd(&counts[digit], place);
+        lanes[digit] = 0;
+      }
       before = from_lane(before, last);
-      if (lane_index() == last) lanes[digit] = 0;
       __syncwarp();
       places[i] = before + place - 1;
     }

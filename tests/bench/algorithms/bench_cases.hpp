@@ -48,6 +48,9 @@ inline std::vector<bench_case> bench_cases()
   cases.push_back({"map", algorithm::map, pair, "map2", "multiply_complex"});
   cases.push_back({"sort", algorithm::sort, number, "sort_4", "less_float"});
   cases.push_back({"sort", algorithm::sort, pair, "sort_8", "less_pair"});
+  cases.push_back(
+      {"radix_sort", algorithm::radix_sort, number, "radix_sort_4", "ascending_float32"});
+  cases.push_back({"radix_sort", algorithm::radix_sort, pair, "radix_sort_8", "by_value"});
   return cases;
 }
 

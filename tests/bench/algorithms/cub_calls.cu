@@ -4,6 +4,7 @@
 #include <thrust/iterator/transform_iterator.h>
 
 #include <cub/cub.cuh>
+#include <cuda/std/tuple>
 
 #include "cuda_check.cuh"
 
@@ -52,6 +53,10 @@ struct is_less {
   {
     return a.value < b.value || (a.value == b.value && a.index < b.index);
   }
+};
+/// The field by which CUB's radix sort orders a pair.
+struct value_of {
+  __host__ __device__ cuda::std::tuple<float&> operator()(pair& x) const { return {x.value}; }
 };
 /// The cell of a grid of 16 by 16; 256 outside of it.
 struct cell_of {
@@ -170,6 +175,18 @@ struct call {
         is_less{}, where);
   }
 
+  cudaError_t radix_sort_floats() const
+  {
+    return cub::DeviceRadixSort::SortKeys(scratch, bytes, static_cast<float const*>(data.in),
+                                          static_cast<float*>(data.out), n(), 0, 32, where);
+  }
+  cudaError_t radix_sort_pairs() const
+  {
+    return cub::DeviceRadixSort::SortKeys(scratch, bytes, static_cast<pair const*>(data.in),
+                                          static_cast<pair*>(data.out), n(), value_of{}, 0, 32,
+                                          where);
+  }
+
   [[nodiscard]] int n() const
   {
     return static_cast<int>(data.n);
@@ -199,6 +216,8 @@ cudaError_t dispatch(algorithm kind, call const& queued)
       return k_is_float ? queued.map_floats() : queued.map_points();
     case algorithm::sort:
       return queued.sort<Element>();
+    case algorithm::radix_sort:
+      return k_is_float ? queued.radix_sort_floats() : queued.radix_sort_pairs();
   }
   return cudaErrorInvalidValue;
 }

@@ -20,6 +20,7 @@ enum class algorithm {
   histogram,         ///< uniform_bins; grid_bins; 256 bins
   map,               ///< scale_add; multiply_complex, of two arrays
   sort,              ///< less_float; less_pair
+  radix_sort,        ///< ascending_float32; by_value, whose keys have 32 bits
 };
 
 /// The type of the elements: float, or a struct of 8 bytes.

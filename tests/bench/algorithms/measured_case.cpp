@@ -20,6 +20,7 @@ using fatlink::call_argument;
 using fatlink::link_mode;
 
 constexpr std::size_t k_bins = 256;
+constexpr std::size_t k_key_bits = 32;
 constexpr std::size_t k_small = std::size_t{1} << 22;
 
 /// The initial value of the operator argmax.
@@ -76,6 +77,7 @@ std::vector<call_argument> sizes_of(bench_case const& tested, cub_calls::arrays 
   std::vector<call_argument> sizes{{"n", data.n}};
   if (data.segments != 0) sizes.emplace_back("segments", data.segments);
   if (tested.kind == algorithm::histogram) sizes.emplace_back("bins", k_bins);
+  if (tested.kind == algorithm::radix_sort) sizes.emplace_back("bits", k_key_bits);
   return sizes;
 }
 
