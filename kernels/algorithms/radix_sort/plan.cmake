@@ -60,7 +60,8 @@ function(fatlink_write_radix_sort_plan file)
     "bytes": "max(@N@, value_bytes)",
     "items": "bytes <= 4 ? 23 : bytes == 8 ? 15 : bytes == 16 ? 7 : 3",
     "passes": "min(min(@N@, 8), max(1, ceil(bits / 8)))",
-    "tiles": "ceil(n / (384 * items))",
+    "tile_items": "n < 524288 && n > 384 * items ? items / 3 : items",
+    "tiles": "ceil(n / (384 * tile_items))",
     "passed_tiles": "tiles > 1 ? tiles : 0",
     "word_count": "256 * passed_tiles * (n < 1073741824 ? 1 : 2)",
     "count_tile": "512 * max(1, 16 / @N@) * (@N@ == 1 ? 1 : 2)"

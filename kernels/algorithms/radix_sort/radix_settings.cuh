@@ -21,6 +21,8 @@ struct radix_shape {
   unsigned threads;
   unsigned items;
 };
+/// Shorter arrays have tiles of a third of the size, so that more multiprocessors have one.
+constexpr std::size_t k_short_size = std::size_t{1} << 19U;
 
 constexpr radix_shape radix_shape_of(unsigned key_bytes, unsigned value_bytes)
 {

@@ -19,7 +19,12 @@ using value_type = no_value;
 constexpr auto k_shape = radix_shape_of(FATLINK_ELEMENT_BYTES, 0);
 #endif
 
-using mover = digit_pass<fatlink_element, value_type, key_hook, k_shape.threads, k_shape.items>;
+using arrays_in = key_array<fatlink_element const, value_type const>;
+using arrays_out = key_array<fatlink_element, value_type>;
+template <unsigned Items>
+using mover = digit_pass<fatlink_element, value_type, key_hook, k_shape.threads, Items>;
+template <unsigned Items>
+using tile = one_tile<fatlink_element, value_type, k_shape.threads, Items>;
 
 extern "C" __global__ void radix_clear(radix_counts* counts, unsigned* words, std::size_t size)
 {
@@ -47,18 +52,27 @@ extern "C" __global__ void __launch_bounds__(k_shape.threads, 2)
                radix_counts* counts, void* words, void* other_words, std::size_t n, unsigned pass,
                unsigned passes, void const* state)
 {
-  using arrays = key_array<fatlink_element, value_type>;
-  __shared__ mover::storage shared;
-  arrays const at_out{out, out_values};
-  arrays const at_other{other, other_values};
+  using short_mover = mover<k_shape.items / 3>;
+  using long_mover = mover<k_shape.items>;
+  __shared__ union {
+    short_mover::storage few;
+    long_mover::storage many;
+  } shared;
+  arrays_out const at_out{out, out_values};
+  arrays_out const at_other{other, other_values};
   auto const ends_at_out = (passes - pass) % 2 == 1;
-  auto const from = ends_at_out ? at_other : at_out;
+  auto const last = ends_at_out ? at_other : at_out;
+  arrays_in const from{pass == 0 ? in : last.keys, pass == 0 ? in_values : last.values};
+  auto const to = ends_at_out ? at_out : at_other;
   auto const is_odd = pass % 2 == 1;
-  auto* const next_words = is_odd ? words : other_words;
-  mover(shared, {pass == 0 ? in : from.keys, pass == 0 ? in_values : from.values},
-        ends_at_out ? at_out : at_other, n, pass, *counts, is_odd ? other_words : words,
-        pass + 1 == passes ? nullptr : next_words, key_hook{state})
-      .sort();
+  auto* const own_words = is_odd ? other_words : words;
+  auto* const free_words = is_odd ? words : other_words;
+  auto* const next_words = pass + 1 == passes ? nullptr : free_words;
+  key_hook const hook{state};
+  if (n < k_short_size)
+    short_mover(shared.few, from, to, n, pass, *counts, own_words, next_words, hook).sort();
+  else
+    long_mover(shared.many, from, to, n, pass, *counts, own_words, next_words, hook).sort();
 }
 
 extern "C" __global__ void __launch_bounds__(k_shape.threads)
@@ -66,15 +80,15 @@ extern "C" __global__ void __launch_bounds__(k_shape.threads)
                value_type* out_values, std::size_t n, unsigned passes, void const* state)
 {
   constexpr unsigned k_few = 3;
-  using small = one_tile<fatlink_element, value_type, k_shape.threads, k_few>;
-  using large = one_tile<fatlink_element, value_type, k_shape.threads, k_shape.items>;
   __shared__ union {
-    small::storage few;
-    large::storage many;
+    tile<k_few>::storage few;
+    tile<k_shape.items>::storage many;
   } shared;
   wait_for_last_launch();
+  arrays_in const from{in, in_values};
+  arrays_out const to{out, out_values};
   if (n <= k_few * k_shape.threads)
-    small(shared.few, n).sort({in, in_values}, {out, out_values}, passes, key_hook{state});
+    tile<k_few>(shared.few, n).sort(from, to, passes, key_hook{state});
   else
-    large(shared.many, n).sort({in, in_values}, {out, out_values}, passes, key_hook{state});
+    tile<k_shape.items>(shared.many, n).sort(from, to, passes, key_hook{state});
 }
