@@ -141,7 +141,7 @@ std::string describe_result(check_result const& result)
 meaning meaning_of_result(check_result const& result)
 {
   if (!result.links()) return meaning::bad;
-  return describe_result(result).starts_with("links if") ? meaning::warning : meaning::good;
+  return open_hooks(result).empty() ? meaning::good : meaning::warning;
 }
 
 /// Names instead of paths in messages: of inputs that are given by name, and of installed

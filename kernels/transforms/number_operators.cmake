@@ -66,6 +66,18 @@ add_operator(less_float16 less float16 "float16 ascending, without NaN"
 add_operator(less_float less float32 "float32 ascending, without NaN" LESS "a < b")
 add_operator(greater_float less float32 "float32 descending, without NaN" LESS "a > b")
 
+# equal: whether an element repeats the one before.
+foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64)
+  add_operator(equal_${type} equal ${type} "a = b of ${type}" EQUAL "a == b")
+endforeach()
+foreach(type IN ITEMS float16 bfloat16)
+  set(convert __half2float)
+  if(type STREQUAL bfloat16)
+    set(convert __bfloat162float)
+  endif()
+  add_operator(equal_${type} equal ${type} "a = b of ${type}" EQUAL "${convert}(a) == ${convert}(b)" REFERENCE "a == b")
+endforeach()
+
 # key: what elements are sorted by.
 foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64)
   add_operator(ascending_${type} key ${type} "${type} ascending" KEY "fatlink::ascending(x)" REFERENCE "x")

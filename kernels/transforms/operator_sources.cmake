@@ -32,6 +32,7 @@ operator_hook(LOAD load "x, index" @type@ "FATLINK_LOAD(@TYPE@, @OTHER@, x)${bod
 operator_hook(COMBINE combine "a, b" "" "FATLINK_COMBINE(@TYPE@, a, b)${body}")
 operator_hook(LESS less "a, b" "" "FATLINK_LESS(@TYPE@, a, b)${body}")
 operator_hook(KEEP keep "x" "" "FATLINK_KEEP(@TYPE@, x)${body}")
+operator_hook(EQUAL equal "a, b" "" "FATLINK_EQUAL(@TYPE@, a, b)${body}")
 operator_hook(KEY key "x" "" "FATLINK_KEY(@TYPE@, x)${body}")
 operator_hook(BIN bin "x" uint32 "FATLINK_BIN(@TYPE@, x)${body}")
 operator_hook(STORE store "x" @other@ "FATLINK_STORE(@OTHER@, @TYPE@, x)${body}")

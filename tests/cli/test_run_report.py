@@ -68,6 +68,11 @@ class RunReport(CliTest):
         bare = self.compile("bare", HOOK)
         self.assertEqual(last("--transform", bare), "Result: both modes agree; nothing else was checked")
         self.assertEqual(last("--transform", bare, "--mode", "ptx"), "Result: nothing was verified")
+        self.file("same.npy", npy([0.5] * 8))
+        self.file("in.npy", npy([0.5] * 8))
+        same = "--transform", bare, "--input", "in.npy", "--expect", "same.npy"
+        self.assertEqual(last(*same), "Result: both modes and --expect agree")
+        self.assertEqual(last(*same, "--mode", "lto"), "Result: agrees with --expect")
         self.file("bare.json", json.dumps({"name": "bare", "summary": "", "hook": "user_transform", "reference": "x + 1",
                                            "tolerance_ulp": 1}))
         self.assertEqual(last("--transform", bare, status=1), "Result: WRONG (out)")  # both modes agree

@@ -219,6 +219,24 @@ class Others(AlgorithmCase):
         self.assert_equal_arrays(values, order.astype(numpy.int32))
         self.assert_equal_arrays(fatlink.sort(self.numbers, key="descending_float32"), numpy.sort(self.numbers)[::-1])
 
+    def test_unique_consecutive(self):
+        data = self.numbers.round(-1)
+        for dtype in "float32", "float16", "int8", "uint64", "float64", "bool", "complex64":
+            values = data.astype(dtype) if dtype != "complex64" else (data + 1j * (data > 0)).astype(dtype)
+            for count in 0, 1, 2, 5000:
+                x = values[:count]
+                expected = x[numpy.append(True, x[1:] != x[:-1])[:count]]
+                self.assert_equal_arrays(fatlink.unique_consecutive(x), expected)
+        self.assert_equal_arrays(fatlink.unique_consecutive(fatlink.sort(data)), numpy.unique(data))
+        near = fatlink.unique_consecutive(self.numbers, "FATLINK_EQUAL(float, a, b) { return (a > 0) == (b > 0); }")
+        positive = self.numbers > 0
+        self.assert_equal_arrays(near, self.numbers[numpy.append(True, positive[1:] != positive[:-1])])
+        self.assert_error(fatlink.UsageError, fatlink.unique_consecutive, data, "less", says="less", hint="names for float32: equal")
+
+    def test_keys_that_are_floats_or_signed_are_refused(self):
+        for code in "return x;", "return static_cast<int>(x);", "return -1;":
+            self.assert_error(fatlink.CompileError, fatlink.sort, self.numbers, key=f"FATLINK_KEY(float, x) {{ {code} }}")
+
     def test_fewer_bits_sort_by_the_lower_ones(self):
         data = self.numbers.view(numpy.uint32)
         low = data & 0xFFFF
@@ -226,7 +244,11 @@ class Others(AlgorithmCase):
 
     def test_keys_and_bits_that_are_wrong(self):
         for wrong in 0, 65, 1.5, True:
-            self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, bits=wrong, says="bits is", hint="from 1 to 64")
+            self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, key="ascending_float32", bits=wrong, says="bits is",
+                              hint="from 1 to 64")
+        for op in "less", "FATLINK_LESS(float, a, b) { return a < b; }":
+            self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, op, bits=8, says="bits without key", hint="pass key=")
+        self.assert_error(fatlink.UsageTypeError, fatlink.sort, self.numbers, key=3, says="key is 3", hint="FATLINK_KEY")
         self.assert_error(fatlink.UsageError, fatlink.sort, self.numbers, "greater", key="ascending_float32",
                           says="op and key are both given", hint="leave out op")
         self.assert_error(fatlink.UsageTypeError, fatlink.sort, self.numbers, key=abs, says="key is a Python function",

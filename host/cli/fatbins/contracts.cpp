@@ -59,6 +59,12 @@ std::string example_of_macro(std::string_view macro, example_type const& type)
   if (has_name("FATLINK_LESS("))
     return fmt::format("{}FATLINK_LESS({}, a, b) {{ return a{} < b{}; }}", definition, name, key,
                        key);
+  if (has_name("FATLINK_EQUAL("))
+    return fmt::format("{}FATLINK_EQUAL({}, a, b) {{ return a{} == b{}; }}", definition, name, key,
+                       key);
+  if (has_name("FATLINK_KEY("))
+    return fmt::format("{}FATLINK_KEY({}, x) {{ return fatlink::ascending(x{}); }}", definition,
+                       name, key);
   if (has_name("FATLINK_KEEP("))
     return fmt::format("{}FATLINK_KEEP({}, x) {{ return x{} > 0; }}", definition, name, key);
   if (has_name("FATLINK_BIN("))

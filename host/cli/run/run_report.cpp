@@ -637,40 +637,82 @@ void print_agreement(run_report const& run)
 
 using output_names = std::set<std::string>;
 
-void add_names(output_names& names, comparisons const& results, auto const& accepts)
+bool has_failures(output_verification const& result)
+{
+  return result.failures != 0;
+}
+
+/// Whether a result is within a bound that a reference or plan states.
+bool is_within_bound(output_verification const& result)
+{
+  return result.reason.empty() && result.failures == 0 && result.unbounded == 0 &&
+         !result.method.starts_with(k_without_bound);
+}
+
+void add_names(output_names& names, comparisons const& results,
+               bool (*accepts)(output_verification const&))
 {
   for (auto const& [name, result] : results)
     if (accepts(result)) names.insert(name);
 }
 
-/// The outputs with a comparison that `accepts`. `between`: whether to look at those of two modes.
-output_names outputs_with(run_report const& run, bool between, auto const& accepts)
+output_names wrong_outputs(run_report const& run)
 {
-  output_names found;
+  output_names wrong;
   for (auto const& mode : run.results.modes) {
-    add_names(found, mode.references, accepts);
-    add_names(found, mode.expectations, accepts);
+    add_names(wrong, mode.references, has_failures);
+    add_names(wrong, mode.expectations, has_failures);
   }
-  add_names(found, run.against_cpu, accepts);
-  if (between) add_names(found, run.results.between, accepts);
-  return found;
+  add_names(wrong, run.against_cpu, has_failures);
+  add_names(wrong, run.results.between, has_failures);
+  return wrong;
+}
+
+/// The outputs that are verified in every mode.
+output_names verified_outputs(run_report const& run)
+{
+  std::map<std::string, std::size_t> modes;
+  for (auto const& mode : run.results.modes) {
+    output_names names;
+    add_names(names, mode.references, is_within_bound);
+    add_names(names, mode.expectations, is_within_bound);
+    for (auto const& name : names) ++modes[name];
+  }
+  output_names verified;
+  for (auto const& [name, count] : modes)
+    if (count == run.results.modes.size()) verified.insert(name);
+  return verified;
+}
+
+/// "both modes, --expect and the reference device agree": what was compared without a reference.
+std::string agreement_text(run_report const& run)
+{
+  std::vector<std::string> compared;
+  if (is_compared(run.results.between)) compared.emplace_back("both modes");
+  if (std::ranges::any_of(run.results.modes,
+                          [](auto const& mode) { return is_compared(mode.expectations); }))
+    compared.emplace_back("--expect");
+  if (is_compared(run.against_cpu)) compared.emplace_back("the reference device");
+  if (compared.empty()) return "nothing was verified";
+  if (compared.size() == 1 && compared.front() == "both modes")
+    return "both modes agree; nothing else was checked";
+  auto const last = compared.back();
+  compared.pop_back();
+  return compared.empty() ? fmt::format("agrees with {}", last)
+                          : fmt::format("{} and {} agree", fmt::join(compared, ", "), last);
 }
 
 /// What was found out about the outputs: "verified in both modes".
 std::string result_text(run_report const& run)
 {
-  auto const has_failures = [](output_verification const& result) { return result.failures != 0; };
-  auto const is_verified = [](output_verification const& result) {
-    return result.reason.empty() && result.failures == 0 && result.unbounded == 0;
-  };
-  if (auto const wrong = outputs_with(run, true, has_failures); !wrong.empty())
+  if (auto const wrong = wrong_outputs(run); !wrong.empty())
     return fmt::format("{} ({})", verdict_text(false), fmt::join(wrong, ", "));
-  auto const verified = outputs_with(run, false, is_verified);
-  auto others = outputs_with(run, true, [](output_verification const&) { return true; });
-  for (auto const& name : verified) others.erase(name);
-  if (verified.empty() && is_compared(run.results.between))
-    return "both modes agree; nothing else was checked";
-  if (verified.empty()) return "nothing was verified";
+  auto const verified = verified_outputs(run);
+  if (verified.empty()) return agreement_text(run);
+  output_names others;
+  for (auto const& argument : run.plan.arguments)
+    if (argument.role == argument_role::output && !verified.contains(argument.name))
+      others.insert(argument.name);
   if (!others.empty())
     return fmt::format("{} ({}); {} ({})", verdict_text(true), fmt::join(verified, ", "),
                        verdict_text({}), fmt::join(others, ", "));

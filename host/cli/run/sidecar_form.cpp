@@ -144,6 +144,8 @@ class form_maker {
       case operation::histogram:
       case operation::sort_by:
         return {{"x", numbers_of(operand_type(node.operands.front(), inner))}};
+      case operation::unique:
+      case operation::unique_count:
       case operation::sort: {
         auto const fields = numbers_of(operand_type(node.operands.front(), inner));
         return {{"a", fields}, {"b", fields}};
@@ -201,6 +203,9 @@ class form_maker {
       case operation::histogram:
       case operation::sort_by:
         return fmt::format(R"("{}")", parameters.front().number());
+      case operation::unique:
+      case operation::unique_count:
+        return fmt::format(R"("{} == {}")", parameters[0].number(), parameters[1].number());
       case operation::sort:
         return fmt::format(R"("{} < {}")", parameters[0].number(), parameters[1].number());
       case operation::map:

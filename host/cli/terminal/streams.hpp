@@ -49,10 +49,10 @@ void print_error(fmt::format_string<Arguments...> format, Arguments&&... argumen
   print_error(fmt::format(format, std::forward<Arguments>(arguments)...));
 }
 
-/// What a part of a text means; on a terminal, its colour.
+/// What a part of a text means; on a terminal, its color.
 enum class meaning { title, good, bad, warning, hint };
 
-/// `text`, in the colour of `meaning` if standard output is a terminal that shows colours and the
+/// `text`, in the color of `meaning` if standard output is a terminal that shows colors and the
 /// environment variable NO_COLOR is unset or empty (no-color.org). Otherwise `text`.
 std::string colored(meaning meaning, std::string_view text);
 

@@ -111,6 +111,8 @@ enum class operation : std::uint8_t {
   sort,            ///< operand 0, sorted stably by hook `name`; with two operands: operand 1,
                    ///< moved together with operand 0
   histogram,       ///< element i: for how many elements of operand 0 hook `name` returns i
+  unique,          ///< the elements of operand 0 for which hook `name` of the one before is false
+  unique_count,    ///< how many elements these are
   sort_by,         ///< operand 0, or operand 1, in the stable order of what hook `name` returns
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.

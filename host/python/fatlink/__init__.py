@@ -13,7 +13,7 @@ import sys as _sys
 
 from . import _ffi, cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
-                          transform_reduce, transform_select)
+                          transform_reduce, transform_select, unique_consecutive)
 from ._devices import Device, open_device
 from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, Error, FileError, Finding, LinkError,
                       OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
@@ -49,8 +49,7 @@ _ELSEWHERE = {
     "cumsum": "fatlink.scan(x)", "cumprod": 'fatlink.scan(x, "multiply")', "cummax": 'fatlink.scan(x, "max")',
     "cummin": 'fatlink.scan(x, "min")', "accumulate": "fatlink.scan(x, op)", "inclusive_scan": "fatlink.scan(x)",
     "argmax": 'fatlink.reduce(pairs, "argmax", init=pairs[0])["index"]', "argmin": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1][0]",
-    "argsort": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1]", "topk": 'fatlink.sort(x, "greater")[:k]',
-    "unique": "(lambda s: s[numpy.append(True, s[1:] != s[:-1])])(fatlink.sort(x))",
+    "argsort": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1]", "topk": 'fatlink.sort(x, "greater")[:k]', "unique": "fatlink.unique_consecutive(fatlink.sort(x))",
     "filter": "fatlink.select(x, op)", "compress": "fatlink.select(x, op)", "extract": "fatlink.select(x, op)",
     "masked_select": "fatlink.select(x, op)", "bincount": 'fatlink.histogram(x, "byte_bins")', "transform": "fatlink.map(x, op=op)",
     "where": 'fatlink.map(mask, x, y, op="FATLINK_MAP3(float, unsigned char, m, float, a, float, b) { return m ? a : b; }")',
@@ -74,5 +73,5 @@ __all__ = [
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "operators", "partition", "reduce", "scan",
-    "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "version",
+    "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "unique_consecutive", "version",
 ]

@@ -133,7 +133,6 @@ _ELSEWHERE = {
     "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments: fatlink.segmented_reduce(x.reshape(-1), offsets)",
     "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or fatlink.transform_reduce",
     "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
-    "key": "pass the order as op: CUDA source with FATLINK_LESS(type, a, b), or a Python function of two elements",
     "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",
     "range": 'pass op="uniform_bins" with state=, or an operator that gives the bin', "func": "pass op=", "function": "pass op=",
     "predicate": "pass op=", "return_counts": "call fatlink.histogram",
@@ -486,7 +485,28 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
     return source.kind.first(result.array, count)
 
 
-def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int = 64, out: A | None = None, stream: Any = None,
+def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, stream: Any = None, device: Where = None,
+                       mode: Mode = "lto", **others: Never) -> A:
+    """Returns the elements that differ from the element before them, in order: of a sorted array, each value once. Waits for
+    their number. The result is the beginning of an array of len(x) elements; copy it to free the rest.
+
+    x           an array of one dimension
+    op          returns whether an element repeats the one before: "equal", another name, a file, CUDA source, an Input or a
+                Python function of both
+    out         an array of len(x) elements; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.unique_consecutive(numpy.array([1, 1, 3, 3, 1], numpy.int32))
+        array([1, 3, 1], dtype=int32)"""
+    if others:
+        raise _unknown_arguments("unique_consecutive", others)
+    source, (result,), count = _selection("unique", "equal", x, op, {}, {"out": out}, stream, device, mode)
+    return source.kind.first(result.array, count)
+
+
+def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int | None = None, out: A | None = None, stream: Any = None,
          device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements in sorted order; equal elements keep their order. Numbers are sorted as NumPy sorts them: 0 and -0
     are equal, and NaN is last. "greater" is the reverse order: NaN is first.
@@ -495,8 +515,9 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
     op          the order: "less" (ascending), "greater" (descending), or another strict weak order as a name, file,
                 source or function
     key         instead of `op`: returns the unsigned integer by which an element is sorted, which is faster than an order:
-                a name, file, source or function
-    bits        how many bits the keys have; fewer bits take less time
+                a name, a file or source with FATLINK_KEY; of elements of N < 8 bytes, the lower 8 N bits of the key count
+    bits        how many bits of the keys are compared, the least significant ones, rounded up to a multiple of 8; fewer bits
+                take less time; None: all
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -506,7 +527,7 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
         array([8., 3., 1.], dtype=float32)"""
     if others:
         raise _unknown_arguments("sort", others)
-    again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None and key is None else None
+    again = _find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None and key is None and bits is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
@@ -520,7 +541,7 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
     return result.array
 
 
-def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator | None = None, bits: int = 64,
+def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator | None = None, bits: int | None = None,
                out: A | None = None, out_values: Array | None = None, stream: Any = None, device: Where = None,
                mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
     """Returns the keys in sorted order, and the values in the order of their keys.
@@ -543,8 +564,9 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
     source, values_view = view_of(keys, "keys"), view_of(values, "values")
     _require_one_dimension(source, "sort_pairs")
     if values_view.element.bytes not in (4, 8) or tuple(values_view.shape) != tuple(source.shape):
-        raise UsageError(f"values is an array of {values_view.element} with the shape {tuple(values_view.shape)}; the keys have "
-                         f"{tuple(source.shape)}", input="values", hint="pass as many values as keys, of 4 or 8 bytes")
+        raise UsageError(f"values is an array of {values_view.element} ({values_view.element.bytes} bytes) with the shape "
+                         f"{tuple(values_view.shape)}; the keys have {tuple(source.shape)}", input="values",
+                         hint="pass as many values as keys, with elements of 4 or 8 bytes")
     call = _find_sort("_pairs" if values_view.element.bytes == 4 else "_pairs_wide", op, key, bits, source, device, mode)
     result = _output(call, "out", out, source.shape, source, stream)
     if out_values is None:
@@ -560,13 +582,16 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
 def _find_sort(suffix, op, key, bits, source, device, mode):
     """The algorithm of sort and, by its suffix, of sort_pairs. A radix sort by a key; numbers have one for "less" and
     "greater"."""
-    if not isinstance(bits, int) or isinstance(bits, bool) or not 1 <= bits <= 64:
-        raise UsageError(f"bits is {shown(bits)}", input="bits", hint="pass the number of bits of the keys, from 1 to 64")
+    if bits is not None:
+        if key is None:
+            raise UsageError("bits without key", input="bits", hint="bits is how many bits of the keys are compared: pass key=")
+        if isinstance(bits, bool) or not hasattr(bits, "__index__") or not 1 <= bits <= 64:
+            raise UsageError(f"bits is {shown(bits)}", input="bits", hint="pass the number of bits of the keys, from 1 to 64")
     if key is not None:
         if op != "less":
             raise UsageError("op and key are both given", input="key", hint="leave out op: the key is the order")
-        if callable(key):
-            raise UsageTypeError("key is a Python function", input="key", hint=(
+        if callable(key) or isinstance(key, (int, float)):
+            raise UsageTypeError(f"key is {'a Python function' if callable(key) else shown(key)}", input="key", hint=(
                 'pass CUDA source: key="FATLINK_KEY(float, x) { return fatlink::ascending(fabsf(x)); }"'))
         return find_algorithm(f"radix_sort{suffix}", "key", key, (source,), device, mode)
     name = KEYS_OF_ORDERS.get(name_of(op))
@@ -577,7 +602,7 @@ def _find_sort(suffix, op, key, bits, source, device, mode):
 
 def _key_bits(call, bits):
     """The arguments of a radix sort with fewer bits."""
-    return ((), ()) if bits == 64 else (("bits",), (call.prepared.value("bits", bits),))
+    return ((), ()) if bits is None else (("bits",), (call.prepared.value("bits", int(bits)),))
 
 
 def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,

@@ -61,7 +61,7 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 
 # The library that states which elements an operator takes.
 _LIBRARIES = {"combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
-              "less": "sort_{}", "key": "radix_sort_{}", "bin": "histogram_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
+              "less": "sort_{}", "key": "radix_sort_{}", "equal": "unique_{}", "bin": "histogram_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
 _COUNTS = {"map1": 1, "map2": 2, "map3": 3}
 _taken: dict = {}  # by the digest of an input and its contract: as _types_taken() returns
 
@@ -161,7 +161,7 @@ def _hint(base, element, name=""):
         names = list(families(base, element))
     meant = name and suggestion(name, names)
     listing = f"names for {element}: {', '.join(names)}; or pass" if names else f"no name is known for {element}: pass"
-    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {MACROS[base].replace('element', 'type')}, or a Python function"
+    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {MACROS[base].replace('element', 'type')}{'' if base == 'key' else ', or a Python function'}"
 
 
 def _type_name(argument):
@@ -221,6 +221,7 @@ def explained(failure, op, algorithm, base, elements):
     if not is_of_operator:
         return failure
     algorithm = "map" if base in _COUNTS else algorithm.removeprefix("radix_").removesuffix("_wide")
+    algorithm = {"unique": "unique_consecutive"}.get(algorithm, algorithm)
     if base == "key":
         algorithm += "(key=…)"
     try:
@@ -249,7 +250,7 @@ def _explain_name(name, algorithm, base, elements):
 
 # The macros of each contract.
 _DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep": {"KEEP"}, "keep_store": {"KEEP", "STORE"},
-            "less": {"LESS"}, "key": {"KEY"}, "bin": {"BIN"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
+            "less": {"LESS"}, "key": {"KEY"}, "equal": {"EQUAL"}, "bin": {"BIN"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
 
 
 def _explain_code(failure, op, algorithm, base, elements):
@@ -263,7 +264,7 @@ def _explain_code(failure, op, algorithm, base, elements):
     if is_path(op):
         with open(op, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|BIN|MAP[123])\b", text))
+    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|EQUAL|BIN|MAP[123])\b", text))
     bases = [other for other, macros in _DEFINED.items() if macros == defined]
     if bases and bases != [base]:
         return _wrong_algorithm(f"{label_of(op)}, which defines {_several(sorted(f'FATLINK_{name}' for name in defined))},", bases, algorithm,

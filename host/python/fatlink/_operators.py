@@ -20,7 +20,7 @@ from ._python_operators import compile_function, function_of, key_of_function, r
 # The contracts of operators, without the size of an element, and the functions that take these operators.
 ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan"), "load_combine": ("transform_reduce",),
               "keep": ("select", "partition"), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs"),
-              "key": ("sort(key=…)", "sort_pairs(key=…)"),              "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
+              "key": ("sort(key=…)", "sort_pairs(key=…)"), "equal": ("unique_consecutive",), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
 _HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
@@ -29,12 +29,13 @@ MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(ele
            "map2": "FATLINK_MAP2(element, element, a, element, b)",
            "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)",
            "load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
-           "key": "FATLINK_KEY(element, x)", "bin": "FATLINK_BIN(element, x)"}
+           "key": "FATLINK_KEY(element, x)", "equal": "FATLINK_EQUAL(element, a, b)", "bin": "FATLINK_BIN(element, x)"}
 # Families, which fatlink writes for any type of numbers where no installed operator has it.
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
                 "abs_max": "(a < zero ? -a : a) < (b < zero ? -b : b) ? (b < zero ? -b : b) : (a < zero ? -a : a)"},
     "less": {"less": "a < b", "greater": "b < a"},
+    "equal": {"equal": "a == b"},
     "key": {"ascending": "fatlink::ascending(x)", "descending": "fatlink::descending(x)"},
     "keep": {"nonzero": "x != zero", "positive": "x > zero", "finite": "x - x == zero"},
     "map1": {"abs": "x < zero ? -x : x", "negate": "-x", "square": "x * x"},
@@ -43,6 +44,7 @@ _EXPRESSIONS = {
     "map3": {"multiply_add": "a * b + c"},
 }
 _COMPLEX_EXPRESSIONS = {
+    "equal": {"equal": "a.x == b.x && a.y == b.y"},
     "combine": {"add": "a.x + b.x, a.y + b.y", "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
     "map1": {"negate": "-x.x, -x.y", "square": "x.x * x.x - x.y * x.y, 2 * x.x * x.y"},
     "map2": {"add": "a.x + b.x, a.y + b.y", "subtract": "a.x - b.x, a.y - b.y",
@@ -51,11 +53,11 @@ _COMPLEX_EXPRESSIONS = {
 _COMPLEX_NAMES = {"complex64": "float2", "complex128": "double2"}
 # The keys by which a radix sort sorts numbers in these orders.
 KEYS_OF_ORDERS = {"less": "ascending", "greater": "descending"}
-_FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "ascending", "descending", "nonzero")
-_FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater",
+_FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "ascending", "descending", "equal", "nonzero")
+_FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "min", operator.lt: "less", operator.gt: "greater", operator.eq: "equal",
               operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
 # NumPy's universal functions that compute the same, by their names.
-_UNIVERSAL = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min", "less": "less", "greater": "greater",
+_UNIVERSAL = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min", "less": "less", "greater": "greater", "equal": "equal",
               "subtract": "subtract", "divide": "divide", "true_divide": "divide", "negative": "negate", "absolute": "abs"}
 _LOWEST = {"float16": float("-inf"), "bfloat16": float("-inf"), "float32": float("-inf"), "float64": float("-inf")}
 

@@ -304,6 +304,8 @@ constexpr std::array k_hook_macros{
     hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},
     hook_macro{"FATLINK_STORE", "to, type, x", "store", {"keep_store_N"}},
     hook_macro{"FATLINK_LESS", "type, a, b", "less", {"less_N"}},
+    hook_macro{"FATLINK_KEY", "type, x", "key", {"key_N"}},
+    hook_macro{"FATLINK_EQUAL", "type, a, b", "equal", {"equal_N"}},
     hook_macro{"FATLINK_BIN", "type, x", "bin", {"bin_N"}},
     hook_macro{"FATLINK_MAP1", "to, from, x", "map_element", {"map1"}},
     hook_macro{"FATLINK_MAP2", "to, from1, a, from2, b", "map_element", {"map2"}},

@@ -53,6 +53,10 @@ char const* to_string(operation kind) noexcept
       return "sort";
     case operation::histogram:
       return "histogram";
+    case operation::unique:
+      return "unique";
+    case operation::unique_count:
+      return "unique_count";
     case operation::sort_by:
       return "sort_by";
   }

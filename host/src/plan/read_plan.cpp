@@ -443,7 +443,8 @@ std::vector<plan_launch> read_launches(json_place const& plan, launch_plan const
 constexpr std::array k_results{
     operation::map,      operation::fold,      operation::scan,           operation::exclusive_scan,
     operation::filter,   operation::count,     operation::segmented_fold, operation::sort,
-    operation::rejected, operation::histogram, operation::sort_by};
+    operation::rejected, operation::histogram, operation::unique,         operation::unique_count,
+    operation::sort_by};
 constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 [[noreturn]] void fail_unknown(char const* what, std::string_view name,
@@ -463,7 +464,7 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 ///   <result>  ::= "map" "(" <hook> {"," <operand>} ")"
 ///               | "fold" "(" <hook> "," <array> "," <value> ")"
 ///               | "scan" "(" <hook> "," <array> ")"
-///               | "filter" "(" <hook> "," <array> ")"
+///               | ( "filter" | "unique" | … ) "(" <hook> "," <array> ")"
 ///               | "segmented_fold" "(" <hook> "," <array> "," <input> "," <value> ")"
 ///               | ( "sort" | "sort_by" ) "(" <hook> "," <array> [ "," <input> ] ")"
 ///   <array>   ::= <input> | "map" "(" <hook> {"," <operand>} ")"

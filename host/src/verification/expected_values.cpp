@@ -611,11 +611,13 @@ array_view const& find_source_of_type(expected_output const& output, std::size_t
 /// A hook of one or two elements that returns one number.
 class element_function {
  public:
-  element_function(expected_output const& output, array_view const& source, std::size_t parameters)
+  /// `result`: nothing: as the expression is; integers are then wrapped to 64 bits.
+  element_function(expected_output const& output, array_view const& source, std::size_t parameters,
+                   std::optional<components> result = std::nullopt)
       : parts_(components_of(source.type)),
         hook_(output.context.find_hook(output.node.name),
               {.operands = std::vector<components>(parameters, parts_),
-               .real = scalar_kind::float64,
+               .result = std::move(result),
                .state = output.context.data.state}),
         source_(source),
         first_(parts_.size()),
@@ -624,19 +626,13 @@ class element_function {
   {
   }
 
-  bool operator()(std::size_t index)
-  {
-    load_element(index, first_);
-    hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
-    return hook_.is_true(result_.data());
-  }
-  [[nodiscard]] bool returns_integers() const { return is_integer(hook_.result().front().kind); }
-  number value(std::size_t index)
+  number const& value(std::size_t index)
   {
     load_element(index, first_);
     hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
     return result_.front();
   }
+  bool operator()(std::size_t index) { return hook_.is_true(&value(index)); }
   bool operator()(std::size_t a, std::size_t b)
   {
     load_element(a, first_);
@@ -661,15 +657,38 @@ class element_function {
   std::vector<number> result_;
 };
 
-/// Of each thread of parallel_blocks, for how many elements of its block the predicate is `wanted`.
-std::vector<std::size_t> count_matches(expected_output const& output, array_view const& source,
-                                       bool wanted = true)
+/// Whether an operation selects an element: filter, rejected, unique, and what counts their
+/// elements.
+class selection {
+ public:
+  selection(expected_output const& output, array_view const& source)
+      : is_unique_(output.node.kind == operation::unique ||
+                   output.node.kind == operation::unique_count),
+        wanted_(output.node.kind != operation::rejected),
+        hook_(output, source, is_unique_ ? 2 : 1)
+  {
+  }
+
+  bool operator()(std::size_t index)
+  {
+    if (is_unique_) return index == 0 || !hook_(index - 1, index);
+    return hook_(index) == wanted_;
+  }
+
+ private:
+  bool is_unique_;
+  bool wanted_;
+  element_function hook_;
+};
+
+/// Of each thread of parallel_blocks, how many elements of its block are selected.
+std::vector<std::size_t> count_selected(expected_output const& output, array_view const& source)
 {
   std::vector<std::size_t> counts(thread_count(source.count()));
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    element_function matches(output, source, 1);
+    selection is_selected(output, source);
     for (auto i = begin; i < end; ++i)
-      if (matches(i) == wanted) ++counts[thread];
+      if (is_selected(i)) ++counts[thread];
   });
   return counts;
 }
@@ -697,12 +716,18 @@ std::vector<std::size_t> stable_order(std::size_t count, MakeLess const& make_le
   return order;
 }
 
+/// A result that is one number: of integers the exact one.
+components exact_number()
+{
+  return {{.kind = scalar_kind::float64}};
+}
+
 /// What the hook of sort_by returns for each element; only the order of these numbers matters.
 std::vector<number> keys_of(expected_output const& output, array_view const& source)
 {
   std::vector<number> keys(source.count());
   parallel_blocks(keys.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
-    element_function key(output, source, 1);
+    element_function key(output, source, 1, exact_number());
     for (auto i = begin; i < end; ++i) keys[i] = key.value(i);
   });
   return keys;
@@ -712,8 +737,7 @@ std::vector<number> keys_of(expected_output const& output, array_view const& sou
 /// reference is the negative of an expression, which is the reverse order of that.
 class key_order {
  public:
-  key_order(expected_output const& output, array_view const& source)
-      : are_integers_(element_function(output, source, 1).returns_integers())
+  explicit key_order(expected_output const& output)
   {
     auto const& hook = *output.context.find_hook(output.node.name).hook;
     expression_syntax const syntax(hook.result.front().text, expression_use::reference);
@@ -722,14 +746,13 @@ class key_order {
 
   bool operator()(number const& a, number const& b) const
   {
-    if (are_integers_) return a.whole < b.whole;
-    if (!std::isnan(a.real) && !std::isnan(b.real)) return a.real < b.real;
+    if (!std::isnan(a.real) && !std::isnan(b.real))
+      return a.real == b.real ? a.whole < b.whole : a.real < b.real;
     auto const& behind = nan_is_first_ ? a : b;
     return std::isnan(behind.real) && std::isnan(a.real) != std::isnan(b.real);
   }
 
  private:
-  bool are_integers_;
   bool nan_is_first_ = false;
 };
 
@@ -738,7 +761,7 @@ std::vector<std::size_t> stable_order(expected_output const& output, array_view 
   if (output.node.kind == operation::sort)
     return stable_order(source.count(), [&] { return element_function(output, source, 2); });
   auto const keys = keys_of(output, source);
-  key_order const is_before(output, source);
+  key_order const is_before(output);
   return stable_order(keys.size(), [&] {
     return [&](std::size_t a, std::size_t b) { return is_before(keys[a], keys[b]); };
   });
@@ -808,14 +831,13 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
 void visit_filter(expected_output const& output, expected_visitor const& visitor)
 {
   auto const& source = find_source_of_type(output);
-  auto const wanted = output.node.kind == operation::filter;
-  auto const counts = count_matches(output, source, wanted);
+  auto const counts = count_selected(output, source);
   parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    element_function matches(output, source, 1);
+    selection is_selected(output, source);
     std::size_t index = 0;
     for (std::size_t i = 0; i < thread; ++i) index += counts[i];
     for (auto i = begin; i < end; ++i)
-      if (matches(i) == wanted)
+      if (is_selected(i))
         visitor({.thread = thread,
                  .index = index++,
                  .copied = source.bytes.data() + i * source.type.size});
@@ -825,7 +847,7 @@ void visit_filter(expected_output const& output, expected_visitor const& visitor
 void visit_count(expected_output const& output, expected_visitor const& visitor)
 {
   std::size_t total = 0;
-  for (auto const count : count_matches(output, find_source(output))) total += count;
+  for (auto const count : count_selected(output, find_source(output))) total += count;
   auto const value = whole_number(total);
   auto const bound = 0.0;
   check_parts({{.kind = output.type.kind}}, output.type);
@@ -841,7 +863,10 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
     throw not_verifiable(detail::format("{} has {} elements, and {} has {}",
                                         output.node.operands[1].name, source.count(),
                                         output.node.operands[0].name, keys.count()));
-  element_function const check(output, keys, output.node.kind == operation::sort ? 2 : 1);
+  if (output.node.kind == operation::sort)
+    (void)element_function(output, keys, 2);  // throws if it does not fit
+  else
+    (void)element_function(output, keys, 1, exact_number());
   if (!has_values)
     if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
       return visit_copies(*sorted, source.type.size, visitor);

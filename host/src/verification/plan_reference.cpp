@@ -152,7 +152,9 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
       return visit_segments(output, visitor);
     case operation::filter:
     case operation::rejected:
+    case operation::unique:
       return visit_filter(output, visitor);
+    case operation::unique_count:
     case operation::count:
       return visit_count(output, visitor);
     case operation::sort:

@@ -5,6 +5,7 @@
 namespace fatlink_algorithms {
 
 struct keep_hook {
+  static constexpr bool k_takes_previous = false;
   void const* state;
 
   template <typename Element>

@@ -14,6 +14,7 @@ include_guard(GLOBAL)
 
 function(fatlink_write_radix_sort_plan file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
+  fatlink_check_arguments("fatlink_write_radix_sort_plan(${file})")
   set(N "@N@")
   set(ALIGNMENT "@ALIGNMENT@")
   set(value_bytes 0)
@@ -22,7 +23,6 @@ function(fatlink_write_radix_sort_plan file)
   set(value_names in out other)  # unused pointers of a sort without values
   if(arg_VALUE_TYPE)
     set(value_names in_values out_values other_values)
-    set(value_bytes "${arg_VALUE_TYPE}")
     string(REGEX REPLACE "uint([0-9]+)" "\\1 / 8" value_bytes "${arg_VALUE_TYPE}")
     set(value_result ", \"out_values\": \"sort_by(key, in, in_values)\"")
     set(value_arguments "

@@ -5,8 +5,8 @@
 // that the warp ranks 32 consecutive elements at once.
 #pragma once
 
+#include "../detail/key_array.cuh"
 #include "../detail/lanes.cuh"
-#include "../sort/key_array.cuh"
 #include "radix_counts.cuh"
 
 namespace fatlink_algorithms {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the elements that `keep` accepts, in order, and for a partition the others to a second
-// array, in one pass: each block compacts its tile in shared memory, and waits for the number of
-// elements that the tiles before it keep (look_back.cuh).
+// Copies the elements that `keep` accepts, alone or beside the element before, in order, and for a
+// partition the others to a second array, in one pass: each block compacts its tile in shared
+// memory, and waits for the number of elements that the tiles before it keep (look_back.cuh).
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -27,6 +27,9 @@ struct copy_store {
   Element* out;
 };
 
+/// @tparam Keep   a predicate of an element; with Keep::k_takes_previous, of the element before it
+/// and
+///   the element, and the first element of the array is kept
 /// @tparam Store  copy_store, or a function object of an index and the element that is kept there
 template <typename Element, typename Keep, typename Settings, typename Store = copy_store<Element>>
 class tile_selector {
@@ -127,13 +130,35 @@ class tile_selector {
     for (unsigned row = 0; row < k_rows; ++row) {
       auto const first = index_in_tile<Element, k_rows>(row);
       unsigned bits = 0;
+      if constexpr (Keep::k_takes_previous) {
+        bits = compare_neighbors(items.vectors[row], tile, first, size);
+      } else {
 #pragma unroll
-      for (unsigned k = 0; k < k_width; ++k)
-        if (first + k < size && keep_(items.vectors[row][k])) bits |= 1U << k;
+        for (unsigned k = 0; k < k_width; ++k)
+          if (first + k < size && keep_(items.vectors[row][k])) bits |= 1U << k;
+      }
       set_bits(row, bits);
       count += rank_lanes(row, bits, count);
     }
     if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
+  }
+
+  /// A bit for each element that is kept of a vector, whose first one is element `first` of the
+  /// tile.
+  __device__ __forceinline__ unsigned compare_neighbors(Element const (&vector)[k_width],
+                                                        unsigned tile, unsigned first,
+                                                        unsigned size) const
+  {
+    auto previous = from_lane_before(vector[k_width - 1], 1);
+    auto const index = std::size_t{tile} * tile_size + first;
+    if (lane_index() == 0 && index > 0 && first < size) previous = in_[index - 1];
+    unsigned bits = 0;
+#pragma unroll
+    for (unsigned k = 0; k < k_width; ++k) {
+      if (first + k < size && (index + k == 0 || keep_(previous, vector[k]))) bits |= 1U << k;
+      previous = vector[k];
+    }
+    return bits;
   }
 
   /// The number of elements kept in a row.

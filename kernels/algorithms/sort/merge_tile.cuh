@@ -7,9 +7,10 @@
 
 #include <cstddef>
 
+#include "../detail/key_array.cuh"
 #include "../detail/overlap.cuh"
-#include "key_array.cuh"
 #include "merge_path.cuh"
+#include "run_pair.cuh"
 
 namespace fatlink_algorithms {
 

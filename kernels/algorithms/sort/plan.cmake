@@ -18,6 +18,7 @@ set(_fatlink_sort_passes 24)  # 2^33 / 768 tiles, those of 32 bytes
 
 function(fatlink_write_sort_plan file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
+  fatlink_check_arguments("fatlink_write_sort_plan(${file})")
   set(N "@N@")
   set(ALIGNMENT "@ALIGNMENT@")
   set(kernel sort)

@@ -7,8 +7,9 @@
 
 #include <cstddef>
 
+#include "../detail/key_array.cuh"
 #include "../detail/overlap.cuh"
-#include "key_array.cuh"
+#include "run_pair.cuh"
 
 namespace fatlink_algorithms {
 

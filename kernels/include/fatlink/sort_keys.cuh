@@ -4,10 +4,15 @@
 //   struct trade { float price; int id; };
 //   FATLINK_KEY(trade, x) { return fatlink::ascending(x.price); }
 //
-// ascending(x)    for integers, bool, char, __half, __nv_bfloat16, float and double: as many bits
-// as x.
-//                 As NumPy and PyTorch sort: -0 and 0 are equal, and NaN is behind every number.
-// descending(x)   the reverse: NaN is before every number, as in PyTorch.
+// Both functions take integers, bool, char, __half, __nv_bfloat16, float and double, and return an
+// unsigned integer of the same size.
+//
+// ascending(x)    as NumPy and PyTorch sort: -0 and 0 are equal, and NaN is behind every number
+// descending(x)   the reverse: NaN is before every number, as in PyTorch
+//
+// A key of elements of N bytes, N < 8, has at most 8 N bits; more significant ones are ignored. The
+// body of FATLINK_KEY may also return an unsigned integer of its own: two fields in one key are
+// std::uint64_t{fatlink::ascending(x.a)} << 32 | fatlink::ascending(x.b).
 #pragma once
 
 #include <cstdint>
@@ -61,6 +66,23 @@ __device__ __forceinline__ Word ascending_float(Word bits, unsigned size, Word i
   auto const shifted = key - (bits == sign ? least - 1 : least);  // -0 gets the key of 0
   return shifted < last ? shifted : last;
 }
+
+/// What the body of FATLINK_KEY returns. Floats and signed integers are refused: their bits as an
+/// unsigned integer do not have their order.
+class unsigned_key {
+ public:
+  template <typename Number>
+  __device__ __forceinline__ unsigned_key(Number key) : key_(static_cast<unsigned long long>(key))
+  {
+    static_assert(static_cast<Number>(-1) > static_cast<Number>(0),
+                  "a key is an unsigned integer: return fatlink::ascending(x), "
+                  "fatlink::descending(x), or a value of an unsigned type");
+  }
+  __device__ __forceinline__ operator unsigned long long() const { return key_; }
+
+ private:
+  unsigned long long key_;
+};
 
 }  // namespace detail
 

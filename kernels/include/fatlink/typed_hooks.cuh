@@ -19,9 +19,8 @@
 //   keep_store    FATLINK_KEEP(type, x)                     bool
 //                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
-//   key           FATLINK_KEY(type, x)                      an unsigned integer:
-//   fatlink::ascending(x),
-//                                                           fatlink::descending(x) of sort_keys.cuh
+//   equal         FATLINK_EQUAL(type, a, b)                 bool: whether b repeats a
+//   key           FATLINK_KEY(type, x)                      an unsigned integer (sort_keys.cuh)
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
 //   map1          FATLINK_MAP1(to, from, x)                 to
 //   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
@@ -35,6 +34,7 @@
 
 #include <fatlink/element.cuh>
 #include <fatlink/opaque_element.cuh>
+#include <fatlink/sort_keys.cuh>
 
 namespace fatlink_detail {
 
@@ -93,6 +93,16 @@ __device__ __forceinline__ To copy_bits(From const& from)
   }                                                                     \
   static __device__ __forceinline__ bool fatlink_less(type a, type b)
 
+#define FATLINK_EQUAL(type, a, b)                                        \
+  FATLINK_DETAIL_ELEMENT_OF(equal, equal, type);                         \
+  static __device__ __forceinline__ bool fatlink_equal(type a, type b);  \
+  extern "C" __device__ bool equal(fatlink_element a, fatlink_element b) \
+  {                                                                      \
+    using fatlink_detail::copy_bits;                                     \
+    return fatlink_equal(copy_bits<type>(a), copy_bits<type>(b));        \
+  }                                                                      \
+  static __device__ __forceinline__ bool fatlink_equal(type a, type b)
+
 /// A hook of one element and the state: `result hook(fatlink_element, void const*)`.
 #define FATLINK_DETAIL_UNARY(contract, result, hook, type, x)                         \
   FATLINK_DETAIL_ELEMENT_OF(contract, hook, type);                                    \
@@ -110,7 +120,17 @@ __device__ __forceinline__ To copy_bits(From const& from)
 #define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
 #endif
 #define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
-#define FATLINK_KEY(type, x) FATLINK_DETAIL_UNARY(key, unsigned long long, key, type, x)
+
+#define FATLINK_KEY(type, x)                                                                      \
+  FATLINK_DETAIL_ELEMENT_OF(key, key, type);                                                      \
+  static __device__ __forceinline__ fatlink::detail::unsigned_key fatlink_key(type x,             \
+                                                                              void const* state); \
+  extern "C" __device__ unsigned long long key(fatlink_element x, void const* state)              \
+  {                                                                                               \
+    return fatlink_key(fatlink_detail::copy_bits<type>(x), state);                                \
+  }                                                                                               \
+  static __device__ __forceinline__ fatlink::detail::unsigned_key fatlink_key(                    \
+      type x, [[maybe_unused]] void const* state)
 
 #define FATLINK_LOAD(type, from, x)                                                                \
   FATLINK_ELEMENT(load, from);                                                                     \

@@ -2,7 +2,6 @@
 // Integers of 128 bits by their upper half.
 #include <cstdint>
 
-#include <fatlink/sort_keys.cuh>
 #include <fatlink/typed_hooks.cuh>
 
 struct wide {

@@ -2,7 +2,6 @@
 // The higher priority first; 32 bits.
 #include <cstdint>
 
-#include <fatlink/sort_keys.cuh>
 #include <fatlink/typed_hooks.cuh>
 
 struct record {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays of keys with values, and the runs that a pass of a merge sort merges.
+// The runs that a pass of a merge sort merges.
 #pragma once
 
 #include <cstddef>
@@ -9,21 +9,6 @@
 #include "merge_path.cuh"
 
 namespace fatlink_algorithms {
-
-/// The type of values where only keys are sorted.
-struct no_value {};
-template <typename Value>
-inline constexpr bool is_no_value = false;
-template <>
-inline constexpr bool is_no_value<no_value> = true;
-template <>
-inline constexpr bool is_no_value<no_value const> = true;
-
-template <typename Key, typename Value>
-struct key_array {
-  Key* keys;
-  Value* values;  // null if Value is no_value
-};
 
 /// The two runs that a tile is merged from. A pair of runs has 2^shift tiles of `tile_size`
 /// elements, half of them in each run; the last runs of an array of n elements may be shorter or

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library unique_N: the elements of `in` that do not repeat the element before them, in order,
+// and how many these are. Before unique_tiles a launch of unique_clear.
+#include "../equal.cuh"
+#include "../select/select_shape.cuh"
+
+using namespace fatlink_algorithms;
+
+namespace {
+
+struct differs {
+  static constexpr bool k_takes_previous = true;
+  __device__ __forceinline__ bool operator()(fatlink_element const& previous,
+                                             fatlink_element const& x) const
+  {
+    return !equal(previous, x);
+  }
+};
+
+}  // namespace
+
+extern "C" __global__ void unique_clear(slot<tile_count>* slots, std::size_t size, unsigned* ticket,
+                                        unsigned long long* count)
+{
+  start_next_launch();
+  wait_for_last_launch();
+  clear_slots(slots, size, ticket);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
+}
+
+extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
+    unique_tiles(fatlink_element const* in, fatlink_element* out, unsigned long long* count,
+                 std::size_t n, slot<tile_count>* slots, unsigned* ticket)
+{
+  using selector = tile_selector<fatlink_element, differs,
+                                 select_settings<k_select.threads, k_select.rows, false>>;
+  __shared__ selector::storage shared;
+  selector(shared, in, {out}, nullptr, count, n, slots, ticket, differs()).select();
+}
