@@ -62,7 +62,8 @@ class RunReport(CliTest):
 
     def test_the_last_line_says_what_is_verified(self):
         def last(*words, status=0):
-            return self.fatlink("run", "--device", "cpu", "--elements", 8, *words, status=status).stdout.splitlines()[-1]
+            size = [] if "--input" in words else ["--elements", 8]
+            return self.fatlink("run", "--device", "cpu", *size, *words, status=status).stdout.splitlines()[-1]
         self.assertEqual(last(), "Result: verified in both modes")
         self.assertEqual(last("--mode", "ptx"), "Result: verified")
         bare = self.compile("bare", HOOK)
