@@ -10,9 +10,7 @@
 using namespace fatlink_algorithms;
 
 #ifdef FATLINK_VALUE_BYTES
-struct alignas(FATLINK_VALUE_BYTES) value_type {
-  unsigned char bytes[FATLINK_VALUE_BYTES];
-};
+using value_type = FATLINK_DETAIL_ELEMENT(FATLINK_VALUE_BYTES);
 constexpr auto k_shape = radix_shape_of(FATLINK_ELEMENT_BYTES, FATLINK_VALUE_BYTES);
 #else
 using value_type = no_value;
