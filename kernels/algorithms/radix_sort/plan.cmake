@@ -58,7 +58,7 @@ function(fatlink_write_radix_sort_plan file)
   "let": {
     "value_bytes": "@value_bytes@",
     "bytes": "max(@N@, value_bytes)",
-    "items": "bytes <= 4 ? 23 : bytes == 8 ? 15 : bytes == 16 ? 7 : 3",
+    "items": "bytes <= 4 ? 22 : bytes == 8 ? 15 : bytes == 16 ? 7 : 3",
     "passes": "min(min(@N@, 8), max(1, ceil(bits / 8)))",
     "tile_items": "n < 524288 && n > 384 * items ? items / 3 : items",
     "tiles": "ceil(n / (384 * tile_items))",

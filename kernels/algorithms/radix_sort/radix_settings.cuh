@@ -27,7 +27,7 @@ constexpr std::size_t k_short_size = std::size_t{1} << 19U;
 constexpr radix_shape radix_shape_of(unsigned key_bytes, unsigned value_bytes)
 {
   auto const bytes = key_bytes > value_bytes ? key_bytes : value_bytes;
-  return {384, bytes <= 4 ? 23U : bytes == 8 ? 15U : bytes == 16 ? 7U : 3U};
+  return {384, bytes <= 4 ? 22U : bytes == 8 ? 15U : bytes == 16 ? 7U : 3U};
 }
 
 struct key_hook {
