@@ -126,10 +126,27 @@ class form_maker {
     std::string stated;
     if (is_inner && node.kind == operation::map)
       stated = type.kind == scalar_kind::record ? "element" : to_string(type);
-    return fmt::format(R"("{}": {{"parameters": [{}], "result": {}{}, "tolerance": {{"ulp": 1}}}})",
-                       node.name, fmt::join(names, ", "),
-                       result_text(node, parameters, numbers_of(type)),
-                       stated.empty() ? "" : fmt::format(R"(, "type": "{}")", stated));
+    return fmt::format(R"("{}": {{"parameters": [{}], "result": {}{}{}}})", node.name,
+                       fmt::join(names, ", "), result_text(node, parameters, numbers_of(type)),
+                       stated.empty() ? "" : fmt::format(R"(, "type": "{}")", stated),
+                       has_tolerance(node.kind) ? R"(, "tolerance": {"ulp": 1})" : "");
+  }
+
+  /// Whether numbers are compared with the hook's result; other operations copy or count elements.
+  static bool has_tolerance(operation kind)
+  {
+    switch (kind) {
+      case operation::filter:
+      case operation::rejected:
+      case operation::count:
+      case operation::unique:
+      case operation::unique_count:
+      case operation::sort:
+      case operation::sort_by:
+        return false;
+      default:
+        return true;
+    }
   }
 
   std::vector<hook_parameter> parameters_of(computation const& node, element_type const& result,
