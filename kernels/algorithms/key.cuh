@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contract key_N/1 for FATLINK_ELEMENT_BYTES = N: the key of elements of N bytes.
 //
-// key   an unsigned integer; elements are sorted by it, by its 8 N least significant bits if N < 8.
-//       It depends on x and `state` only. `state` is the launch's user data, or null;
+// key   the unsigned integer by which x is sorted; if N < 8, only its 8 N least significant bits
+//       are used. It depends only on x and `state`. `state` is the launch's user data, or null;
 //       read-only, the same for all threads. Called several times for each element, from divergent
 //       code, so it must not synchronize the block or the warp.
 #pragma once

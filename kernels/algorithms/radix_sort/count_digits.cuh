@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of a radix sort: for each pass and digit, where the elements with that digit begin
-// in the result of the pass. One pass over the array counts the digits of all passes.
+// The first step of a radix sort: finds, for each pass and digit, where the elements with that
+// digit begin in the result of the pass. It reads the array once to count the digits of all passes.
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -9,7 +9,7 @@
 
 namespace fatlink_algorithms {
 
-/// @tparam Passes  a bound of the passes of a sort
+/// @tparam Passes  the largest number of passes of a sort
 template <typename Element, typename Key, unsigned Threads, unsigned Rows, unsigned Passes>
 class digit_counter {
   static constexpr unsigned k_copies = Passes == 1 ? 4 : Passes == 2 ? 2 : 1;
@@ -27,7 +27,7 @@ class digit_counter {
   {
   }
 
-  /// By a grid of any size.
+  /// Called by all threads of a grid of any size.
   __device__ __forceinline__ void count()
   {
     for (auto i = threadIdx.x; i < Passes * k_digits * k_copies; i += Threads)
@@ -74,7 +74,7 @@ class digit_counter {
     if (sum != 0) atomicAdd(&counts_.starts[pass][digit], static_cast<unsigned long long>(sum));
   }
 
-  /// The last block to get here replaces the counts of all blocks by their exclusive sums.
+  /// The last block to get here replaces the counts, the sums of all blocks, by exclusive sums.
   __device__ __forceinline__ void finish()
   {
     __threadfence();
@@ -86,7 +86,7 @@ class digit_counter {
     for (auto pass = warp_index(); pass < passes_; pass += Threads / k_lanes) sum_up(pass);
   }
 
-  /// By a warp; each lane has 8 digits.
+  /// Called by a warp; each lane handles 8 digits.
   __device__ __forceinline__ void sum_up(unsigned pass)
   {
     constexpr unsigned k_own = k_digits / k_lanes;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass of a radix sort: moves each element behind those with a smaller digit, and behind those
-// with the same digit before it, in one pass over the array (Adinets and Merrill, "Onesweep",
-// 2022). A block ranks its tile and waits, digit by digit, for the number of elements in the tiles
-// before it (decoupled look-back).
+// A pass of a radix sort: a stable sort by one digit that reads the array once (Adinets and
+// Merrill, "Onesweep", 2022). A block ranks its tile. For each digit, a thread waits for the
+// number of elements with this digit in the tiles before it (decoupled look-back).
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -10,21 +9,21 @@
 
 namespace fatlink_algorithms {
 
-/// Elements with one digit, in a word that a tile publishes; 0 until it is there.
+/// The word in which a tile publishes a number of elements with one digit; 0: not yet published.
 template <typename Word>
 struct digit_word {
   static constexpr unsigned bits = 8 * sizeof(Word);
-  static constexpr auto is_sum = Word{1} << (bits - 2);     // those of the tile
-  static constexpr auto is_prefix = Word{1} << (bits - 1);  // those of all tiles up to it
+  static constexpr auto is_sum = Word{1} << (bits - 2);     // elements of the tile
+  static constexpr auto is_prefix = Word{1} << (bits - 1);  // of all tiles up to it
   static constexpr auto count = is_sum - 1;
 };
-/// Words have 32 bits if fewer elements are sorted, else 64. The plan states the same number.
+/// Words have 32 bits for fewer elements than this, otherwise 64. The plan has the same number.
 constexpr std::size_t k_wide_size = digit_word<unsigned>::is_sum;
 
 template <typename Element, typename Value, typename Key, unsigned Threads, unsigned Items>
 class digit_pass {
   using ranker = tile_ranker<Threads, Items>;
-  static constexpr unsigned k_read_ahead = 4;  // words of tiles before that are read at once
+  static constexpr unsigned k_read_ahead = 4;  // preceding tiles whose words are read at once
   static constexpr bool k_has_values = !is_no_value<Value>;
 
  public:
@@ -36,12 +35,12 @@ class digit_pass {
       alignas(16) Element elements[tile_size];
       alignas(16) Value values[tile_size];
     };
-    std::size_t starts[k_digits];  // in the result, less the place in the tile
+    std::size_t starts[k_digits];  // in the result, minus the place in the tile
     unsigned tile;
   };
 
-  /// `words`: zero; one for each tile and digit. Sets `next_words` of the next pass to zero; null
-  /// in the last pass.
+  /// `words`: one for each tile and digit, initially zero. `next_words`: those of the next pass,
+  /// which this pass sets to zero; null in the last pass.
   __device__ digit_pass(storage& shared, key_array<Element const, Value const> in,
                         key_array<Element, Value> out, std::size_t n, unsigned pass,
                         radix_counts& counts, void* words, void* next_words, Key key)
@@ -104,7 +103,7 @@ class digit_pass {
     if (next_words_ != nullptr) *word_of<Word>(next_words_, tile_) = 0;
   }
 
-  /// For a tile whose elements all have one digit.
+  /// For a complete tile whose elements all have the same digit.
   __device__ __forceinline__ void move_together(Element const (&items)[Items], unsigned sum,
                                                 unsigned digit)
   {
@@ -134,8 +133,8 @@ class digit_pass {
     write(places);
   }
 
-  /// Sets where the elements of the thread's digit go. `sum`: how many the tile has; `before`: how
-  /// many with smaller digits.
+  /// Finds where the elements with the thread's digit go. `sum`: how many of them the tile has;
+  /// `before`: how many elements of the tile have smaller digits.
   __device__ __forceinline__ void find_start(unsigned sum, unsigned before)
   {
     if (!ranker::has_digit()) return;
@@ -144,8 +143,8 @@ class digit_pass {
     shared_.starts[threadIdx.x] = starts_[threadIdx.x] + prefix - before;
   }
 
-  /// The elements of the tiles before this one with the thread's digit; publishes their number with
-  /// those of this tile, `sum`.
+  /// Returns how many elements of the tiles before this one have the thread's digit. Publishes this
+  /// number plus `sum`, the number in this tile.
   template <typename Word>
   __device__ __forceinline__ Word prefix_of_tile(unsigned sum) const
   {
@@ -168,7 +167,7 @@ class digit_pass {
         words[i] = i < end ? load_relaxed(word_of<Word>(words_, end - 1 - i)) : word::is_prefix;
 #pragma unroll
       for (unsigned i = 0; i < k_read_ahead; ++i) {
-        if (words[i] == 0) break;  // not yet there
+        if (words[i] == 0) break;  // not yet published
         prefix += words[i] & word::count;
         if ((words[i] & word::is_prefix) != 0) return prefix;
         --end;
@@ -176,7 +175,7 @@ class digit_pass {
     }
   }
 
-  /// Copies the tile from shared memory: neighbors with the same digit go to neighbors.
+  /// Copies the tile from shared memory: neighbors with the same digit stay neighbors.
   __device__ __forceinline__ void write(unsigned const (&places)[Items])
   {
     unsigned digits[Items];

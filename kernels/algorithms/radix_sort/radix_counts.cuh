@@ -10,7 +10,7 @@ constexpr unsigned k_digit_bits = 8;
 constexpr unsigned k_digits = 1U << k_digit_bits;
 constexpr unsigned k_most_passes = 8;  // of keys of 64 bits
 
-/// Digit `pass` of a key, from the least significant one.
+/// Digit `pass` of a key; digit 0 is the least significant one.
 __device__ __forceinline__ unsigned digit_of(unsigned long long key, unsigned pass)
 {
   return static_cast<unsigned>(key >> pass * k_digit_bits) % k_digits;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads and elements of the kernels of radix_sort_N and radix_sort_pairs_N; the plan states the
-// same numbers. The fastest on an H200 of those that were measured at 2^28 elements.
+// same numbers. They were the fastest of those measured with 2^28 elements on an H200.
 #pragma once
 
 #include "count_digits.cuh"
@@ -11,17 +11,17 @@ namespace fatlink_algorithms {
 
 constexpr unsigned k_count_threads = 512;
 constexpr unsigned k_count_rows = FATLINK_ELEMENT_BYTES == 1 ? 1 : 2;
-/// Passes of the longest key: elements of up to 8 bytes have no longer keys.
+/// Passes of the longest key, which has the bytes of the element, but at most 8.
 constexpr unsigned k_passes =
     FATLINK_ELEMENT_BYTES < k_most_passes ? FATLINK_ELEMENT_BYTES : k_most_passes;
 
-/// Threads and elements of a thread of a pass. A tile of the larger of key and value fits in 48 KiB
-/// of shared memory, and two blocks on a multiprocessor.
+/// Threads of a block of a pass, and elements of a thread. A tile of keys, or of larger values,
+/// fits in 48 KiB of shared memory; two blocks fit on a multiprocessor.
 struct radix_shape {
   unsigned threads;
   unsigned items;
 };
-/// Shorter arrays have tiles of a third of the size, so that more multiprocessors have one.
+/// Shorter arrays have tiles of about a third of the size, so that more multiprocessors get a tile.
 constexpr std::size_t k_short_size = std::size_t{1} << 19U;
 
 constexpr radix_shape radix_shape_of(unsigned key_bytes, unsigned value_bytes)

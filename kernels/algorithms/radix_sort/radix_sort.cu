@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries radix_sort_N, radix_sort_pairs_N and radix_sort_pairs_wide_N: out = the elements of
-// in by their keys, equal ones as in `in`; of pairs, with values of FATLINK_VALUE_BYTES.
-// An array of one tile: radix_tile. Others: radix_clear, radix_count, then a launch of radix_pass
-// for each digit of the keys, from the least significant one, from `in` to `out` or `other`, then
-// between these two.
+// The libraries radix_sort_N, radix_sort_pairs_N and radix_sort_pairs_wide_N: `out` is `in` in the
+// order of the keys; elements with equal keys keep their order. In the libraries for pairs, a value
+// of FATLINK_VALUE_BYTES bytes moves with each element.
+// An array of one tile is sorted by radix_tile. Other arrays are sorted by radix_clear, radix_count
+// and a launch of radix_pass for each digit of the keys, from the least significant digit. The
+// first pass moves the elements from `in` to `out` or `other`, the others between these two arrays.
 #include "../key.cuh"
 #include "radix_settings.cuh"
 

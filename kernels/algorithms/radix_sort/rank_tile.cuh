@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of a tile's elements by one digit of their keys.
+// Ranks the elements of a tile by one digit of their keys.
 //
 // The elements of a warp are striped: item i of lane l is element 32 i + l of the warp's part, so
 // that the warp ranks 32 consecutive elements at once.
@@ -14,15 +14,15 @@ namespace fatlink_algorithms {
 template <unsigned Threads, unsigned Items>
 class tile_ranker {
   static constexpr unsigned k_warps = Threads / k_lanes;
-  static constexpr unsigned k_digit_warps = k_digits / k_lanes;  // those that have digits
+  static constexpr unsigned k_digit_warps = k_digits / k_lanes;  // whose threads have a digit
   static_assert(Threads >= k_digits, "each digit has a thread");
 
  public:
   static constexpr unsigned tile_size = Threads * Items;
 
   struct storage {
-    unsigned counts[k_warps][k_digits];  // elements of the warp, then where the next one goes
-    unsigned lanes[k_warps][k_digits];   // that have the digit, of the 32 elements being ranked
+    unsigned counts[k_warps][k_digits];  // of elements of the warp, then the next place
+    unsigned lanes[k_warps][k_digits];   // mask of those whose element has the digit
     unsigned warp_sums[k_digit_warps];
   };
 
@@ -39,8 +39,8 @@ class tile_ranker {
     return warp_index() * Items * k_lanes + item * k_lanes + lane_index();
   }
 
-  /// Loads the tile at `in`. What lies beyond its last element is the first one, so that hooks see
-  /// elements of the array only.
+  /// Loads the tile at `in`. Items beyond its last element are copies of the first one, so that
+  /// hooks get only elements of the array.
   template <typename Item>
   __device__ __forceinline__ void load(Item (&items)[Items], Item const* in) const
   {
@@ -49,7 +49,7 @@ class tile_ranker {
       items[i] = in[is_full() || index_of(i) < size_ ? index_of(i) : 0];
   }
 
-  /// What lies beyond the last element gets the last digit, so that it stays behind all elements.
+  /// Items beyond the last element get the largest digit, so that they stay behind all elements.
   template <typename Element, typename Key>
   __device__ __forceinline__ void find_digits(Element const (&items)[Items], Key const& key,
                                               unsigned pass, unsigned (&digits)[Items]) const
@@ -61,8 +61,8 @@ class tile_ranker {
     }
   }
 
-  /// Counts the digits. Returns how many elements have that of the thread; 0 for threads without
-  /// one.
+  /// Counts the digits. Returns how many items have the thread's digit; 0 for threads without a
+  /// digit.
   __device__ __forceinline__ unsigned count(unsigned const (&digits)[Items])
   {
     auto* const counts = shared_.counts[warp_index()];
@@ -77,8 +77,8 @@ class tile_ranker {
     return has_digit() ? sum_warps() : 0;
   }
 
-  /// The elements with smaller digits than the thread's, of which `sum` elements have the digit.
-  /// Prepares rank().
+  /// Returns how many items have a smaller digit than the thread's. `sum`: how many have the
+  /// thread's digit. Prepares rank().
   __device__ __forceinline__ unsigned count_before(unsigned sum)
   {
     auto const warp = warp_index();
@@ -97,7 +97,7 @@ class tile_ranker {
   }
 
   /// Replaces digits by places in the sorted tile. Lanes with the same digit find each other by a
-  /// mask in shared memory; the last of them counts for all.
+  /// mask in shared memory; the last of them adds their number.
   __device__ __forceinline__ void rank(unsigned (&places)[Items])
   {
     auto* const counts = shared_.counts[warp_index()];
@@ -125,7 +125,8 @@ class tile_ranker {
   }
 
  private:
-  /// Replaces the counts of each warp by those of the warps before it.
+  /// For the thread's digit: replaces the count of each warp by the sum of the warps before it.
+  /// Returns the sum of all warps.
   __device__ __forceinline__ unsigned sum_warps()
   {
     unsigned sum = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A radix sort of an array of at most one tile, by all digits, in one block.
+// Sorts an array of at most one tile by all digits, in one block.
 #pragma once
 
 #include "rank_tile.cuh"
@@ -47,7 +47,7 @@ class one_tile {
   }
 
  private:
-  /// Brings the items to their places, by way of shared memory.
+  /// Moves the items to their places through shared memory.
   template <typename Item>
   __device__ __forceinline__ void reorder(Item (&items)[Items], Item* shared,
                                           unsigned const (&places)[Items]) const

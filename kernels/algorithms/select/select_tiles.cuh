@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies the elements that `keep` accepts, alone or beside the element before, in order, and for a
-// partition the others to a second array, in one pass: each block compacts its tile in shared
-// memory, and waits for the number of elements that the tiles before it keep (look_back.cuh).
+// Copies the elements that `keep` accepts, in order; a partition also copies the others to a second
+// array. `keep` gets an element, or the element before it and the element. Each block compacts its
+// tile in shared memory, and waits for the number of elements kept in the tiles before it
+// (look_back.cuh).
 #pragma once
 
 #include "../detail/look_back.cuh"
@@ -27,9 +28,8 @@ struct copy_store {
   Element* out;
 };
 
-/// @tparam Keep   a predicate of an element; with Keep::k_takes_previous, of the element before it
-/// and
-///   the element, and the first element of the array is kept
+/// @tparam Keep   a predicate of an element; if Keep::k_takes_previous, of the element before it
+///   and the element, and the first element of the array is always kept
 /// @tparam Store  copy_store, or a function object of an index and the element that is kept there
 template <typename Element, typename Keep, typename Settings, typename Store = copy_store<Element>>
 class tile_selector {
@@ -49,8 +49,8 @@ class tile_selector {
     unsigned tile;
   };
 
-  /// `rejected` is for a partition only; `count` receives the number of elements kept, unless n is
-  /// 0.
+  /// `rejected` is used only by a partition. `count` receives the number of kept elements; it is
+  /// not written if n is 0.
   __device__ tile_selector(storage& shared, Element const* in, Store store, Element* rejected,
                            unsigned long long* count, std::size_t n, slot<tile_count>* slots,
                            unsigned* ticket, Keep keep)
@@ -101,7 +101,7 @@ class tile_selector {
     load_tile(items, in_ + begin, n_ - begin, tile_size);
   }
 
-  // Packed, to need few registers: k_width bits, and 16 of a rank.
+  // To save registers, the k_width bits and the 16-bit rank of each row are packed.
   __device__ __forceinline__ void set_bits(unsigned row, unsigned bits)
   {
     auto const first = row * k_width;
@@ -143,7 +143,7 @@ class tile_selector {
     if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
   }
 
-  /// A bit for each element that is kept of a vector, whose first one is element `first` of the
+  /// Returns a bit for each kept element of `vector`; its first element is element `first` of the
   /// tile.
   __device__ __forceinline__ unsigned compare_neighbors(Element const (&vector)[k_width],
                                                         unsigned tile, unsigned first,
@@ -161,7 +161,7 @@ class tile_selector {
     return bits;
   }
 
-  /// The number of elements kept in a row.
+  /// Sets the rank of a row. Returns the number of elements that the warp keeps in it.
   __device__ __forceinline__ unsigned rank_lanes(unsigned row, unsigned bits, unsigned before)
   {
     unsigned sum = 0;
@@ -184,7 +184,7 @@ class tile_selector {
     return sum;
   }
 
-  /// The number of elements that the warps before this one keep; sets that of the tile.
+  /// Sets count_of_tile_. Returns the number of elements that the warps before this one keep.
   __device__ __forceinline__ unsigned count_warps()
   {
     auto const lane = lane_index();

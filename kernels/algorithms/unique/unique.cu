@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library unique_N: the elements of `in` that do not repeat the element before them, in order,
-// and how many these are. Before unique_tiles a launch of unique_clear.
+// The library unique_N: copies the elements of `in` that are not equal to the element before them,
+// in order, and counts them. A launch of unique_clear precedes unique_tiles, except for one tile.
 #include "../equal.cuh"
 #include "../select/select_shape.cuh"
 

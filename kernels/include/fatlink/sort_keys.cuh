@@ -10,8 +10,8 @@
 // ascending(x)    as NumPy and PyTorch sort: -0 and 0 are equal, and NaN is behind every number
 // descending(x)   the reverse: NaN is before every number, as in PyTorch
 //
-// A key of elements of N bytes, N < 8, has at most 8 N bits; more significant ones are ignored. The
-// body of FATLINK_KEY may also return an unsigned integer of its own: two fields in one key are
+// For elements of N < 8 bytes, only the 8 N least significant bits of a key are used. The body of
+// FATLINK_KEY may also return any other unsigned integer, for example two fields in one key:
 // std::uint64_t{fatlink::ascending(x.a)} << 32 | fatlink::ascending(x.b).
 #pragma once
 
@@ -54,21 +54,21 @@ inline constexpr std::uint64_t infinity_of<float> = 0x7F800000;
 template <>
 inline constexpr std::uint64_t infinity_of<double> = 0x7FF0000000000000;
 
-/// For floats of 2 and 8 bytes. The keys of -infinity to infinity are 0 to `last` - 1, that of NaN
-/// is `last`.
+/// For floats of 2 and 8 bytes. The keys of -infinity to infinity are 0 to `last` - 1; the key of
+/// NaN is `last`.
 template <typename Word>
 __device__ __forceinline__ Word ascending_float(Word bits, unsigned size, Word infinity)
 {
   auto const sign = Word{1} << (size - 1);
-  auto const least = sign - 1 - infinity;  // the key of -infinity, before it is subtracted
+  auto const least = sign - 1 - infinity;  // of -infinity, subtracted from all keys
   auto const last = (sign | infinity) - least + 1;
   auto const key = (bits & sign) != 0 ? 2 * sign - 1 - bits : bits | sign;
   auto const shifted = key - (bits == sign ? least - 1 : least);  // -0 gets the key of 0
   return shifted < last ? shifted : last;
 }
 
-/// What the body of FATLINK_KEY returns. Floats and signed integers are refused: their bits as an
-/// unsigned integer do not have their order.
+/// What the body of FATLINK_KEY returns. Floats and signed integers are refused: converting them to
+/// an unsigned integer does not keep their order.
 class unsigned_key {
  public:
   template <typename Number>
@@ -94,7 +94,8 @@ __device__ __forceinline__ auto ascending(Number number)
   constexpr auto k_infinity = detail::infinity_of<Number>;
   constexpr auto k_sign = static_cast<bits_type>(bits_type{1} << (8 * sizeof(Number) - 1));
   if constexpr (k_infinity != 0 && sizeof(Number) == 4) {
-    float sum;  // with 0: 0 for -0, 0x7FFFFFFF for NaN, and denormal numbers whatever -ftz says
+    // Adding 0 turns -0 into 0, and NaN into 0x7FFFFFFF; without .ftz, it keeps denormal numbers.
+    float sum;
     asm("add.rn.f32 %0, %1, 0f00000000;" : "=f"(sum) : "f"(number));
     auto const bits = __builtin_bit_cast(std::int32_t, sum);
     return static_cast<bits_type>(bits ^ (bits >> 31 | static_cast<std::int32_t>(k_sign)));

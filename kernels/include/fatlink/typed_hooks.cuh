@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines hooks of the sized contracts (combine_4, keep_8, …) for elements of a type: the macros
-// below make the extern "C" hook, copy elements bit by bit between the type and the contract's
-// bytes, and record the type, so that `fatlink run` reads and writes arrays of it. The copies are
-// of registers and cost nothing.
+// below define the extern "C" hook, copy elements bit by bit between the type and the contract's
+// bytes, and record the type, so that `fatlink run` reads and writes arrays of it. The copies
+// stay in registers and cost nothing.
 //
 //   struct best { float value; int index; };
 //   FATLINK_COMBINE(best, a, b) { return a.value >= b.value ? a : b; }
 //
 // A type is the name of a trivially copyable type of 1, 2, 4, 8, 16 or 32 bytes, aligned to at most
-// 16; without padding, if results are compared as bytes. The name has no comma: give an instance of
-// a template one by `using`. Each macro is used once, at namespace scope; a body follows it.
+// 16. If results are compared as bytes, it must have no padding. The name must not contain a comma:
+// for an instance of a template, declare an alias with `using`. Use each macro at most once, at
+// namespace scope; a body follows it.
 //
 //   contract      macro                                     the body returns
 //   combine       FATLINK_COMBINE(type, a, b)               type
@@ -19,7 +20,7 @@
 //   keep_store    FATLINK_KEEP(type, x)                     bool
 //                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
-//   equal         FATLINK_EQUAL(type, a, b)                 bool: whether b repeats a
+//   equal         FATLINK_EQUAL(type, a, b)                 bool: whether b is equal to a
 //   key           FATLINK_KEY(type, x)                      an unsigned integer (sort_keys.cuh)
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
 //   map1          FATLINK_MAP1(to, from, x)                 to
