@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// The expected elements of operations that copy, count or map elements. expected_folds.cpp has the
+// others.
+#include "verification/expected_values.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <vector>
+
+#include "expression/syntax.hpp"
+#include "fatlink/error.hpp"
+#include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
+#include "verification/operand_program.hpp"
+#include "verification/sort_numbers.hpp"
+
+namespace fatlink::detail {
+namespace {
+
+using counter = std::atomic<std::uint64_t>;
+
+/// The bins that an element may fall into: [first, last], and the one of the reference.
+struct bin_range {
+  std::uint64_t first;
+  std::uint64_t expected;
+  std::uint64_t last;
+};
+
+/// The hook of one thread.
+class bin_worker {
+ public:
+  bin_worker(expected_output const& output, array_view const& source)
+      : parts_(components_of(source.type)),
+        hook_(output.context.find_hook(output.node.name),
+              {.operands = {parts_},
+               .real = real_kind_of(output.node, output.context),
+               .state = output.context.data.state}),
+        source_(source),
+        values_(parts_.size()),
+        zeros_(parts_.size())
+  {
+    if (hook_.result().size() != 1)
+      throw not_verifiable(detail::format(
+          "the hook {} has several results, not the number of a bin", output.node.name));
+  }
+
+  /// The hook returns unsigned int: a real number is truncated, an integer wrapped.
+  bin_range bins_of(std::size_t index)
+  {
+    auto const* const element = source_.bytes.data() + index * source_.type.size;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      values_[i] = load(parts_[i].kind, element + parts_[i].offset);
+    number result;
+    hook_.evaluate(std::array<number const*, 1>{values_.data()}, &result);
+    if (is_integer(hook_.result().front().kind)) {
+      auto const bin = static_cast<std::uint64_t>(wrapped(scalar_kind::uint32, result.whole));
+      return {bin, bin, bin};
+    }
+    auto const bound =
+        tolerance_at(hook_.tolerance(), hook_.result(), 0, &result,
+                     hook_.largest_operand(0, std::array<double const*, 1>{zeros_.data()}));
+    return {bin_of(result.real - bound), bin_of(result.real), bin_of(result.real + bound)};
+  }
+
+ private:
+  static std::uint64_t bin_of(double value)
+  {
+    return static_cast<std::uint64_t>(truncated(scalar_kind::uint32, value));
+  }
+
+  components parts_;
+  hook_program hook_;
+  array_view const& source_;
+  std::vector<number> values_;
+  std::vector<double> zeros_;
+};
+
+/// Of each bin, how many elements the reference counts, and how many it is not sure of.
+struct bin_counts {
+  explicit bin_counts(std::size_t bins) : expected(bins), unsure(bins) {}
+
+  void add(bin_range const& bins)
+  {
+    if (bins.expected < expected.size())
+      expected[bins.expected].fetch_add(1, std::memory_order_relaxed);
+    if (bins.first == bins.last) return;
+    for (auto bin = bins.first; bin <= bins.last && bin < unsure.size(); ++bin)
+      unsure[bin].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::vector<counter> expected;
+  std::vector<counter> unsure;
+};
+
+}  // namespace
+
+void visit_histogram(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const& source = find_source(output, 0, 2);
+  bin_worker const checked(output, source);
+  if (!is_integer(output.type.kind))
+    throw not_verifiable(
+        detail::format("the output is {}, and integers are counted", to_string(output.type)));
+  bin_counts counts(output.count);
+  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    bin_worker worker(output, source);
+    for (auto i = begin; i < end; ++i) counts.add(worker.bins_of(i));
+  });
+  for (std::size_t i = 0; i < output.count; ++i) {
+    auto const value = whole_number(wrapped(output.type.kind, counts.expected[i].load()));
+    auto const bound = static_cast<double>(counts.unsure[i].load());
+    visitor({.index = i, .values = &value, .bounds = &bound});
+  }
+}
+
+namespace {
+
+/// An array that is copied from, which has the output's type.
+array_view const& find_source_of_type(expected_output const& output, std::size_t operand = 0,
+                                      std::size_t most = 1)
+{
+  auto const& source = find_source(output, operand, most);
+  if (!(source.type == output.type))
+    throw not_verifiable(detail::format("the output is {}, and its elements are copies of {}",
+                                        to_string(output.type), to_string(source.type)));
+  return source;
+}
+
+/// A hook of one or two elements that returns one number.
+class element_function {
+ public:
+  /// `result`: nothing: as the expression is; integers are then wrapped to 64 bits.
+  element_function(expected_output const& output, array_view const& source, std::size_t parameters,
+                   std::optional<components> result = std::nullopt)
+      : parts_(components_of(source.type)),
+        hook_(output.context.find_hook(output.node.name),
+              {.operands = std::vector<components>(parameters, parts_),
+               .result = std::move(result),
+               .state = output.context.data.state}),
+        source_(source),
+        first_(parts_.size()),
+        second_(parts_.size()),
+        result_(hook_.result().size())
+  {
+  }
+
+  number const& value(std::size_t index)
+  {
+    load_element(index, first_);
+    hook_.evaluate(std::array<number const*, 1>{first_.data()}, result_.data());
+    return result_.front();
+  }
+  bool operator()(std::size_t index) { return hook_.is_true(&value(index)); }
+  bool operator()(std::size_t a, std::size_t b)
+  {
+    load_element(a, first_);
+    load_element(b, second_);
+    hook_.evaluate(std::array<number const*, 2>{first_.data(), second_.data()}, result_.data());
+    return hook_.is_true(result_.data());
+  }
+
+ private:
+  void load_element(std::size_t index, std::vector<number>& numbers) const
+  {
+    auto const* const element = source_.bytes.data() + index * source_.type.size;
+    for (std::size_t i = 0; i < parts_.size(); ++i)
+      numbers[i] = load(parts_[i].kind, element + parts_[i].offset);
+  }
+
+  components parts_;
+  hook_program hook_;
+  array_view const& source_;
+  std::vector<number> first_;
+  std::vector<number> second_;
+  std::vector<number> result_;
+};
+
+/// Whether an operation selects an element: filter, rejected, unique, and what counts their
+/// elements.
+class selection {
+ public:
+  selection(expected_output const& output, array_view const& source)
+      : is_unique_(output.node.kind == operation::unique ||
+                   output.node.kind == operation::unique_count),
+        wanted_(output.node.kind != operation::rejected),
+        hook_(output, source, is_unique_ ? 2 : 1)
+  {
+  }
+
+  bool operator()(std::size_t index)
+  {
+    if (is_unique_) return index == 0 || !hook_(index - 1, index);
+    return hook_(index) == wanted_;
+  }
+
+ private:
+  bool is_unique_;
+  bool wanted_;
+  element_function hook_;
+};
+
+/// Of each thread of parallel_blocks, how many elements of its block are selected.
+std::vector<std::size_t> count_selected(expected_output const& output, array_view const& source)
+{
+  std::vector<std::size_t> counts(thread_count(source.count()));
+  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    selection is_selected(output, source);
+    for (auto i = begin; i < end; ++i)
+      if (is_selected(i)) ++counts[thread];
+  });
+  return counts;
+}
+
+/// The places 0 to count - 1 in a stable order. `make_less`: returns an order of two places, for
+/// one thread.
+template <typename MakeLess>
+std::vector<std::size_t> stable_order(std::size_t count, MakeLess const& make_less)
+{
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::vector<std::size_t> ends(thread_count(order.size()));
+  auto const at = [&](std::size_t index) {
+    return order.begin() + static_cast<std::ptrdiff_t>(index);
+  };
+  parallel_blocks(order.size(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    auto less = make_less();
+    ends[thread] = end;
+    std::stable_sort(at(begin), at(end), [&](std::size_t a, std::size_t b) { return less(a, b); });
+  });
+  auto less = make_less();
+  for (std::size_t i = 1; i < ends.size(); ++i)
+    std::inplace_merge(at(0), at(ends[i - 1]), at(ends[i]),
+                       [&](std::size_t a, std::size_t b) { return less(a, b); });
+  return order;
+}
+
+/// A result that is one number: of integers the exact one.
+components exact_number()
+{
+  return {{.kind = scalar_kind::float64}};
+}
+
+/// What the hook of sort_by returns for each element; only the order of these numbers matters.
+std::vector<number> keys_of(expected_output const& output, array_view const& source)
+{
+  std::vector<number> keys(source.count());
+  parallel_blocks(keys.size(), [&](std::size_t begin, std::size_t end, std::size_t) {
+    element_function key(output, source, 1, exact_number());
+    for (auto i = begin; i < end; ++i) keys[i] = key.value(i);
+  });
+  return keys;
+}
+
+/// The order of sort_by. NaN is behind every number, as NumPy sorts; before every number if the
+/// reference is the negative of an expression, which is the reverse order of that.
+class key_order {
+ public:
+  explicit key_order(expected_output const& output)
+  {
+    auto const& hook = *output.context.find_hook(output.node.name).hook;
+    expression_syntax const syntax(hook.result.front().text, expression_use::reference);
+    nan_is_first_ = syntax.nodes().back().code == expression_code::negate;
+  }
+
+  bool operator()(number const& a, number const& b) const
+  {
+    if (!std::isnan(a.real) && !std::isnan(b.real))
+      return a.real == b.real ? a.whole < b.whole : a.real < b.real;
+    auto const& behind = nan_is_first_ ? a : b;
+    return std::isnan(behind.real) && std::isnan(a.real) != std::isnan(b.real);
+  }
+
+ private:
+  bool nan_is_first_ = false;
+};
+
+std::vector<std::size_t> stable_order(expected_output const& output, array_view const& source)
+{
+  if (output.node.kind == operation::sort)
+    return stable_order(source.count(), [&] { return element_function(output, source, 2); });
+  auto const keys = keys_of(output, source);
+  key_order const is_before(output);
+  return stable_order(keys.size(), [&] {
+    return [&](std::size_t a, std::size_t b) { return is_before(keys[a], keys[b]); };
+  });
+}
+
+/// Visits elements of `size` bytes that the output is expected to have.
+void visit_copies(std::vector<std::byte> const& expected, std::size_t size,
+                  expected_visitor const& visitor)
+{
+  parallel_blocks(expected.size() / size,
+                  [&](std::size_t begin, std::size_t end, std::size_t thread) {
+                    for (auto i = begin; i < end; ++i)
+                      visitor({.thread = thread, .index = i, .copied = expected.data() + i * size});
+                  });
+}
+
+void check_parts(components const& computed, element_type const& type)
+{
+  auto const expected = components_of(type);
+  auto const fits = std::ranges::equal(computed, expected, [](auto const& a, auto const& b) {
+    return a.name == b.name && a.kind == b.kind;
+  });
+  if (!fits)
+    throw not_verifiable(
+        detail::format("the output is {}, and another type is computed", to_string(type)));
+}
+
+}  // namespace
+
+array_view const& find_source(expected_output const& output, std::size_t operand, std::size_t most)
+{
+  auto const& node = operand_of(output.node, operand, most);
+  if (node.kind != operation::argument)
+    throw not_verifiable(
+        detail::format("{} of computed elements cannot be verified, only of an "
+                       "argument",
+                       to_string(output.node.kind)));
+  return output.context.find_array(node.name);
+}
+
+computation const& operand_of(computation const& node, std::size_t index, std::size_t most)
+{
+  if (node.operands.size() > most || index >= node.operands.size())
+    throw not_verifiable(
+        detail::format("{} has {} operands", to_string(node.kind), node.operands.size()));
+  return node.operands[index];
+}
+
+void visit_map(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const parts = components_of(output.type);
+  parallel_blocks(output.count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    auto const program = compile_operand(output.node, output.context, output.count, parts);
+    check_parts(program->parts(), output.type);
+    for (auto block = begin; block < end; block += program->capacity()) {
+      auto const count = std::min(program->capacity(), end - block);
+      program->evaluate(block, count);
+      for (std::size_t i = 0; i < count; ++i)
+        visitor({.thread = thread,
+                 .index = block + i,
+                 .values = program->values(i),
+                 .bounds = program->bounds(i)});
+    }
+  });
+}
+
+void visit_filter(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const& source = find_source_of_type(output);
+  auto const counts = count_selected(output, source);
+  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    selection is_selected(output, source);
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < thread; ++i) index += counts[i];
+    for (auto i = begin; i < end; ++i)
+      if (is_selected(i))
+        visitor({.thread = thread,
+                 .index = index++,
+                 .copied = source.bytes.data() + i * source.type.size});
+  });
+}
+
+void visit_count(expected_output const& output, expected_visitor const& visitor)
+{
+  std::size_t total = 0;
+  for (auto const count : count_selected(output, find_source(output))) total += count;
+  auto const value = whole_number(total);
+  auto const bound = 0.0;
+  check_parts({{.kind = output.type.kind}}, output.type);
+  visitor({.values = &value, .bounds = &bound});
+}
+
+void visit_sorted(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const has_values = output.node.operands.size() > 1;
+  auto const& keys = find_source(output, 0, 2);
+  auto const& source = find_source_of_type(output, has_values ? 1 : 0, 2);
+  if (source.count() != keys.count())
+    throw not_verifiable(detail::format("{} has {} elements, and {} has {}",
+                                        output.node.operands[1].name, source.count(),
+                                        output.node.operands[0].name, keys.count()));
+  if (output.node.kind == operation::sort)
+    (void)element_function(output, keys, 2);  // throws if it does not fit
+  else
+    (void)element_function(output, keys, 1, exact_number());
+  if (!has_values)
+    if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
+      return visit_copies(*sorted, source.type.size, visitor);
+  auto const order = stable_order(output, keys);
+  for (std::size_t i = 0; i < order.size(); ++i)
+    visitor({.index = i, .copied = source.bytes.data() + order[i] * source.type.size});
+}
+
+}  // namespace fatlink::detail
