@@ -5,7 +5,7 @@ fatlink_add_contract
 Declares a contract: a header with a name and a version, which declares the hooks of a library. Hooks are the device
 functions that the library calls and transforms define.
 
-  fatlink_add_contract(<name> VERSION <n> HEADER <file> [HOOKS <hook>...]
+  fatlink_add_contract(<name> VERSION <n> HEADER <file> [HOOKS <hook>...] [INCLUDES <contract>...]
     [PACKAGE <name> [PACKAGE_VERSION <version>]]
     [INSTALL_DESTINATION <folder> [INSTALL_COMPONENT <name>]])
 
@@ -16,6 +16,9 @@ functions that the library calls and transforms define.
 ``HOOKS``
   Names of the hooks. Default: the device functions that the text of the header declares ``extern "C"``. List the
   hooks if a macro or an included header declares them.
+``INCLUDES``
+  Contracts that are already declared, and whose hooks the header declares as well, with the same types. A library of this
+  contract then takes transforms of these contracts, such as an operator of one and a key of the other.
 ``PACKAGE``, ``PACKAGE_VERSION``
   The package that contains the library with this contract, and the first package version with this version of the
   contract. Error messages tell users of an older version to install this package. Default: the project's name and version.
@@ -46,7 +49,7 @@ include("${CMAKE_CURRENT_LIST_DIR}/detail/contracts.cmake")
 
 function(fatlink_add_contract name)
   cmake_parse_arguments(PARSE_ARGV 1 arg ""
-    "VERSION;HEADER;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT" "HOOKS")
+    "VERSION;HEADER;PACKAGE;PACKAGE_VERSION;INSTALL_DESTINATION;INSTALL_COMPONENT" "HOOKS;INCLUDES")
   set(caller "fatlink_add_contract(${name})")
   fatlink_check_arguments("${caller}" VERSION HEADER)
   _fatlink_check_contract_arguments("${caller}")
@@ -57,13 +60,14 @@ function(fatlink_add_contract name)
   set_target_properties(fatlink_contract_${name} PROPERTIES
     FATLINK_CONTRACT_VERSION "${arg_VERSION}" FATLINK_CONTRACT_HEADER "${arg_HEADER}"
     FATLINK_CONTRACT_PACKAGE "${package}" FATLINK_CONTRACT_HOOKS "${arg_HOOKS}"
+    FATLINK_CONTRACT_INCLUDES "${includes}"
     FATLINK_CONTRACT_INSTALLED OFF)
   if(arg_INSTALL_DESTINATION)
     _fatlink_install_contract("${caller}" ${name})
   endif()
 endfunction()
 
-# Also sets arg_HEADER to an absolute path in the caller.
+# Also sets arg_HEADER to an absolute path, and `includes`, in the caller.
 function(_fatlink_check_contract_arguments caller)
   set(identifier "^[A-Za-z_][A-Za-z0-9_]*$")
   if(NOT name MATCHES "${identifier}")
@@ -80,7 +84,24 @@ function(_fatlink_check_contract_arguments caller)
     endif()
   endforeach()
   fatlink_check_duplicates("${caller}" HOOKS)
+  _fatlink_find_included("${caller}")
+  set(includes "${includes}" PARENT_SCOPE)
   fatlink_check_install_component("${caller}")
+endfunction()
+
+# Sets `includes` in the caller: <contract>/<version> for each contract of INCLUDES.
+function(_fatlink_find_included caller)
+  fatlink_check_duplicates("${caller}" INCLUDES)
+  set(includes "")
+  foreach(contract IN LISTS arg_INCLUDES)
+    if(NOT TARGET fatlink_contract_${contract})
+      message(FATAL_ERROR "${caller}: INCLUDES ${contract}: unknown contract; declare it first with "
+        "fatlink_add_contract(${contract} ...)")
+    endif()
+    get_target_property(version fatlink_contract_${contract} FATLINK_CONTRACT_VERSION)
+    list(APPEND includes "${contract}/${version}")
+  endforeach()
+  set(includes "${includes}" PARENT_SCOPE)
 endfunction()
 
 # Creates fatlink_contract_<name>, or reuses the target of an installed contract that no fatbin uses yet.

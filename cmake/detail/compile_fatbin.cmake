@@ -6,7 +6,7 @@
 # if every step succeeds; replace_fatbin.cmake then puts the two in place as FATBIN, which messages name.
 cmake_minimum_required(VERSION 3.25)
 include("${SETTINGS}")
-include("${CMAKE_CURRENT_LIST_DIR}/nvcc.cmake")
+include("${CMAKE_CURRENT_LIST_DIR}/contracts.cmake")
 
 # The text of one object with the members of two JSON files, which `fatlink inspect` has checked. An empty path is an empty
 # object. Where both have a member, as they may have `name` and `summary`, it is that of the plan.
@@ -88,9 +88,10 @@ set(json "{\"fatlink\":1")
 if(CONTRACT)
   include("${HOOKS_FILE}")
   file(SHA256 "${HEADER}" digest)
+  fatlink_included_contracts_json("${CONTRACT_INCLUDES}" includes)
   string(APPEND json
     ",\"contract\":\"${CONTRACT}\",\"version\":${VERSION},\"header_sha256\":\"${digest}\""
-    ",\"contract_package\":\"${CONTRACT_PACKAGE}\",\"hooks\":${CONTRACT_HOOKS}")
+    ",\"contract_package\":\"${CONTRACT_PACKAGE}\",\"hooks\":${CONTRACT_HOOKS}${includes}")
 endif()
 string(APPEND json ",\"toolkit\":\"${TOOLKIT}\",\"float\":\"${FLOAT_FLAGS}\""
   ",\"package\":\"${PACKAGE}\"}")

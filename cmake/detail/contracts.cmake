@@ -7,6 +7,7 @@ Reads the hooks of contracts, and installs contracts for authors of transforms.
   fatlink_contract_hooks(<contract> <out-file> <out-target>)
   _fatlink_install_contract(<caller> <name>)
   fatlink_contract_headers(<caller> <header> <out-var>)
+  fatlink_included_contracts_json(<contracts> <out-var>)
   fatlink_scan_hooks(<text> <out-var>)
 
 ``fatlink_contract_hooks``
@@ -20,6 +21,9 @@ Reads the hooks of contracts, and installs contracts for authors of transforms.
   Gives the header of a contract and all headers that it includes with quotes, as paths relative to its folder. Such a
   header must be in that folder or below it, so that the contract can be copied as a whole. A quoted header that does not
   exist there, or is outside of the folder, stops configuration.
+``fatlink_included_contracts_json``
+  Gives the member "includes" of an ident, with a comma before it, for a list of ``<contract>/<version>``; empty for an
+  empty list.
 ``fatlink_scan_hooks``
   Gives the names of the hooks in a contract's header: the device functions that it declares ``extern "C"``, singly or
   in a block. Preprocessor conditions are not evaluated, and macros are not expanded.
@@ -90,7 +94,7 @@ endfunction()
 # Writes <folder>/<name>.cmake, which declares the contract relative to itself, <folder>/<name>.json, which
 # `fatlink compile` reads, and <folder>/<name>/ with the `headers` of the caller.
 function(_fatlink_write_contract name folder)
-  foreach(property IN ITEMS VERSION HEADER PACKAGE HOOKS)
+  foreach(property IN ITEMS VERSION HEADER PACKAGE HOOKS INCLUDES)
     get_target_property(${property} fatlink_contract_${name} FATLINK_CONTRACT_${property})
   endforeach()
   set(options "")
@@ -113,12 +117,13 @@ function(_fatlink_write_contract name folder)
 if(NOT TARGET fatlink_contract_@name@)
   fatlink_add_contract(@name@ VERSION @VERSION@
     HEADER "${CMAKE_CURRENT_LIST_DIR}/@name@/@file@"@options@)
-  set_target_properties(fatlink_contract_@name@ PROPERTIES FATLINK_CONTRACT_INSTALLED ON)
+  set_target_properties(fatlink_contract_@name@ PROPERTIES
+    FATLINK_CONTRACT_INSTALLED ON FATLINK_CONTRACT_INCLUDES "@INCLUDES@")
 endif()
 ]])
 endfunction()
 
-# Reads VERSION, HEADER, PACKAGE and HOOKS of the caller. Hooks that a macro declares must be listed with HOOKS.
+# Reads VERSION, HEADER, PACKAGE, HOOKS and INCLUDES of the caller. Hooks that a macro declares must be listed with HOOKS.
 function(_fatlink_write_contract_json folder name file)
   if(NOT HOOKS)
     file(READ "${HEADER}" text)
@@ -127,9 +132,19 @@ function(_fatlink_write_contract_json folder name file)
   list(TRANSFORM HOOKS PREPEND "\"")
   list(TRANSFORM HOOKS APPEND "\"")
   list(JOIN HOOKS "," hooks)
+  fatlink_included_contracts_json("${INCLUDES}" includes)
   file(CONFIGURE OUTPUT "${folder}/${name}.json" @ONLY CONTENT
-    [[{"fatlink_contract":1,"contract":"@name@","version":@VERSION@,"header":"@name@/@file@","hooks":[@hooks@],"package":"@PACKAGE@"}
+    [[{"fatlink_contract":1,"contract":"@name@","version":@VERSION@,"header":"@name@/@file@","hooks":[@hooks@]@includes@,"package":"@PACKAGE@"}
 ]])
+endfunction()
+
+function(fatlink_included_contracts_json contracts out)
+  string(REGEX REPLACE "([^;/]+)/([0-9]+)" "\"\\1\":\\2" members "${contracts}")
+  list(JOIN members "," members)
+  if(members)
+    set(members ",\"includes\":{${members}}")
+  endif()
+  set(${out} "${members}" PARENT_SCOPE)
 endfunction()
 
 function(fatlink_contract_headers caller header out)

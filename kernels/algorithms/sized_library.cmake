@@ -4,10 +4,11 @@ sized_library
 -------------
 Contracts and libraries for elements that are known by their size only: one of each for 1, 2, 4, 8, 16 and 32 bytes.
 
-  fatlink_add_sized_contract(<name> VERSION <n> HEADER <file>)
+  fatlink_add_sized_contract(<name> VERSION <n> HEADER <file> [INCLUDES <contract>...])
 
 Declares the contracts ``<name>_1`` to ``<name>_32``, and installs them with the runtime. ``HEADER`` declares the hooks on
 ``fatlink_element``; the header of ``<name>_4`` is its text after ``#define FATLINK_ELEMENT_BYTES 4``.
+In ``INCLUDES``, which is passed to ``fatlink_add_contract``, ``@N@`` stands for the bytes of an element.
 
   fatlink_add_sized_library(<name> CONTRACT <contract> [SOURCE <file.cu>] [PLAN <file.plan.json.in>]
     [ARCHITECTURES <cc>...] [OPTIONS <option>...])
@@ -22,13 +23,17 @@ include_guard(GLOBAL)
 set(FATLINK_ELEMENT_SIZES 1 2 4 8 16 32)
 
 function(fatlink_add_sized_contract name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;HEADER" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "VERSION;HEADER" "INCLUDES")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${arg_HEADER}")
   file(READ "${arg_HEADER}" text)
   foreach(N IN LISTS FATLINK_ELEMENT_SIZES)
     set(header "${CMAKE_CURRENT_BINARY_DIR}/sized_contracts/${name}_${N}.cuh")
     file(CONFIGURE OUTPUT "${header}" CONTENT "#define FATLINK_ELEMENT_BYTES ${N}\n@text@" @ONLY)
-    fatlink_add_contract(${name}_${N} VERSION ${arg_VERSION} HEADER "${header}"
+    set(included "")
+    if(arg_INCLUDES)
+      string(REPLACE "@N@" "${N}" included "INCLUDES;${arg_INCLUDES}")
+    endif()
+    fatlink_add_contract(${name}_${N} VERSION ${arg_VERSION} HEADER "${header}" ${included}
       PACKAGE fatlink-runtime PACKAGE_VERSION 0.1.0
       INSTALL_DESTINATION "${CMAKE_INSTALL_DATADIR}/fatlink/contracts" INSTALL_COMPONENT runtime)
   endforeach()

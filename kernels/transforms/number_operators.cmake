@@ -60,15 +60,21 @@ add_operator(floats_above keep_store float64 "x above limit, of float64, as floa
   STORE "static_cast<float>(x)" REFERENCE "x" ULP 0.5 TYPE float32)
 
 # less: whether a is before b.
-add_operator(less_uint8 less uint8 "uint8 ascending" LESS "a < b")
+foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64)
+  add_operator(less_${type} less ${type} "${type} ascending" LESS "a < b")
+endforeach()
+add_operator(less_bfloat16 less bfloat16 "bfloat16 ascending, without NaN"
+  LESS "__bfloat162float(a) < __bfloat162float(b)" REFERENCE "a < b")
 add_operator(less_float16 less float16 "float16 ascending, without NaN"
   LESS "__half2float(a) < __half2float(b)" REFERENCE "a < b")
 add_operator(less_float less float32 "float32 ascending, without NaN" LESS "a < b")
+add_operator(less_double less float64 "float64 ascending, without NaN" LESS "a < b")
 add_operator(greater_float less float32 "float32 descending, without NaN" LESS "a > b")
 
-# equal: whether an element repeats the one before.
+# equal: whether an element repeats the one before. same_key: the same for keys.
 foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64)
   add_operator(equal_${type} equal ${type} "a = b of ${type}" EQUAL "a == b")
+  add_operator(same_${type} same_key ${type} "a = b of ${type}, for keys" SAME_KEY "a == b")
 endforeach()
 foreach(type IN ITEMS float16 bfloat16)
   set(convert __half2float)
@@ -76,6 +82,8 @@ foreach(type IN ITEMS float16 bfloat16)
     set(convert __bfloat162float)
   endif()
   add_operator(equal_${type} equal ${type} "a = b of ${type}" EQUAL "${convert}(a) == ${convert}(b)" REFERENCE "a == b")
+  add_operator(same_${type} same_key ${type} "a = b of ${type}, for keys" SAME_KEY "${convert}(a) == ${convert}(b)"
+    REFERENCE "a == b")
 endforeach()
 
 # key: what elements are sorted by.
@@ -83,6 +91,14 @@ foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 
   add_operator(ascending_${type} key ${type} "${type} ascending" KEY "fatlink::ascending(x)" REFERENCE "x")
   add_operator(descending_${type} key ${type} "${type} descending" KEY "fatlink::descending(x)" REFERENCE "-x")
 endforeach()
+
+# part: to which of three parts an element goes.
+add_operator(signs_int32 part int32 "negative, zero and positive int32" PART "x < 0 ? 0U : x == 0 ? 1U : 2U"
+  REFERENCE "x < 0 ? 0 : x == 0 ? 1 : 2")
+add_operator(signs_float part float32 "negative, zero and positive float32; NaN is with the positive ones"
+  PART "x < 0.0F ? 0U : x == 0.0F ? 1U : 2U" REFERENCE "x < 0 ? 0 : x == 0 ? 1 : 2")
+add_operator(residues_uint8 part uint8 "multiples of 3 of uint8, those plus 1, and those plus 2" PART "x % 3U"
+  REFERENCE "x % 3")
 
 # bin: where an element is counted.
 add_operator(byte_bins bin uint8 "a bin for each value of uint8" BIN "x")

@@ -213,8 +213,8 @@ class Algorithms:
 
     def test_no_array_is_copied(self):
         """The kernels get the addresses of the caller's arrays, and of the results that are returned."""
-        from fatlink import _algorithms, _plans
-        _algorithms._repeated.clear()  # repeated calls pass no addresses here
+        from fatlink import _kept_calls, _plans
+        _kept_calls._repeated.clear()  # repeated calls pass no addresses here
         passed = []
         run = _plans.Prepared.run
 
@@ -261,8 +261,8 @@ class Streams:
             self.assert_array(fatlink.select(self.array, "positive"), self.numbers[self.numbers > 0])
 
     def test_calls_run_in_the_stream_that_is_given(self):
-        from fatlink import _algorithms, _plans
-        _algorithms._repeated.clear()  # those ask for the stream elsewhere
+        from fatlink import _kept_calls, _plans
+        _kept_calls._repeated.clear()  # those ask for the stream elsewhere
         stream = self.arrays.stream()
         handle = getattr(stream, "cuda_stream", None) or stream.ptr
         streams = []
@@ -450,9 +450,9 @@ class Torch(Algorithms, Streams, GpuCase):
         torch = self.arrays.torch
         if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
             self.skipTest("this PyTorch has no C exchange API of DLPack")
-        from fatlink import _algorithms
+        from fatlink import _kept_calls
         taken = []
-        bind = _algorithms._bind
+        bind = _kept_calls._bind
 
         def bind_and_note(*arguments):
             run = bind(*arguments)
@@ -462,10 +462,10 @@ class Torch(Algorithms, Streams, GpuCase):
                 taken.append(result is not None)
                 return result
             return noted
-        self.addCleanup(setattr, _algorithms, "_bind", bind)
-        self.addCleanup(_algorithms._repeated.clear)
-        _algorithms._repeated.clear()
-        _algorithms._bind = bind_and_note
+        self.addCleanup(setattr, _kept_calls, "_bind", bind)
+        self.addCleanup(_kept_calls._repeated.clear)
+        _kept_calls._repeated.clear()
+        _kept_calls._bind = bind_and_note
         cases = {"reduce": (lambda x, **more: fatlink.reduce(x, **more), lambda x: x.sum()),
                  "scan": (lambda x, **more: fatlink.scan(x, **more), lambda x: x.cumsum(0)),
                  "map": (lambda x, **more: fatlink.map(x, op="square", **more), torch.square),

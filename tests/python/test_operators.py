@@ -52,7 +52,7 @@ class Names(OperatorCase):
                               says=f"operator {operator} takes {takes}, but x is an array of int64", hint="int64")
 
     def test_of_an_operator_of_another_algorithm(self):
-        for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort and sort_pairs, not for reduce"),
+        for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort, sort_pairs, merge and searchsorted, not for reduce"),
                                          (fatlink.sort, "add", "add is for reduce, segmented_reduce, scan, exclusive_scan and map, not for sort"),
                                          (fatlink.select, "gelu", "gelu is for libraries with the contract apply_transform, not for select")):
             self.assert_error(fatlink.UsageError, function, self.numbers, operator, says=f"operator {says}", code="wrong-operator",
@@ -244,26 +244,26 @@ class Kept(OperatorCase):
     """Linked operators are kept up to a number of bytes."""
 
     def test_those_of_ptx_links_are_counted(self):
-        from fatlink import _algorithms
+        from fatlink import _kept_calls
         for mode in ("ptx", "lto"):
             fatlink.reduce(self.numbers, "FATLINK_COMBINE(float, a, b) { return a + b; }", init=0, mode=mode)
-            self.assertGreater(list(_algorithms._bound.values())[-1].bytes, 1000, mode)
+            self.assertGreater(list(_kept_calls._bound.values())[-1].bytes, 1000, mode)
 
     def test_those_that_are_used_stay(self):
         from unittest import mock
 
-        from fatlink import _algorithms
-        with mock.patch.object(_algorithms, "_bound", {}), mock.patch.object(_algorithms, "_LIMIT", 1):
+        from fatlink import _kept_calls
+        with mock.patch.object(_kept_calls, "_bound", {}), mock.patch.object(_kept_calls, "_LIMIT", 1):
             fatlink.reduce(self.numbers)
-            size = next(iter(_algorithms._bound.values())).bytes
+            size = next(iter(_kept_calls._bound.values())).bytes
             self.assertGreater(size, 1000)
-            _algorithms._LIMIT = 3 * size
+            _kept_calls._LIMIT = 3 * size
             for number in range(6):
                 fatlink.reduce(self.numbers)
                 fatlink.reduce(self.numbers, f"FATLINK_COMBINE(float, a, b) {{ return a + b + 0 * {number}; }}", init=0)
-            self.assertLessEqual(sum(entry.bytes for entry in _algorithms._bound.values()), 3 * size)
-            self.assertGreaterEqual(len(_algorithms._bound), 2)
-            self.assertIn("add", [key[1] for key in _algorithms._bound])
+            self.assertLessEqual(sum(entry.bytes for entry in _kept_calls._bound.values()), 3 * size)
+            self.assertGreaterEqual(len(_kept_calls._bound), 2)
+            self.assertIn("add", [key[1] for key in _kept_calls._bound])
 
 
 class Structs(OperatorCase):
@@ -442,7 +442,7 @@ class Sources(OperatorCase):
         self.assertEqual(fatlink.transform_reduce(self.numbers, source, init=0), (self.numbers > 0).sum())
         self.assert_error(fatlink.UsageError, fatlink.transform_reduce, self.numbers, source, says="the identity of")
         self.assert_error(fatlink.UsageError, fatlink.transform_reduce, self.numbers, "add_float",
-                          says="operator add_float is for reduce, segmented_reduce, scan and exclusive_scan, not for transform_reduce")
+                          says="operator add_float is for reduce, segmented_reduce, scan, exclusive_scan, reduce_by_key and scan_by_key, not for transform_reduce")
         self.assert_error(fatlink.CompileError, fatlink.transform_reduce, self.numbers, source.replace("+", "*+*"), init=0,
                           says="operator.cu:2")
         source = "FATLINK_KEEP(float, x) { return x > 0; }\nFATLINK_STORE(short, float, x) { return short(x); }"
@@ -491,7 +491,7 @@ class Sources(OperatorCase):
 
     def test_of_another_algorithm(self):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "FATLINK_LESS(float, a, b) { return a < b; }", init=0,
-                          says="the CUDA source, which defines FATLINK_LESS, is for sort and sort_pairs, not for reduce",
+                          says="the CUDA source, which defines FATLINK_LESS, is for sort, sort_pairs, merge and searchsorted, not for reduce",
                           hint="FATLINK_COMBINE(type, a, b)")
 
     def assert_families_compile(self, only=None):
@@ -717,9 +717,9 @@ class PythonFunctions(OperatorCase):
             self.assertEqual(fatlink.reduce(self.numbers, lambda a, b: a + b, init=0, mode=mode), self.numbers.sum())
 
     def test_are_inlined(self):
-        from fatlink import _algorithms
+        from fatlink import _kept_calls
         fatlink.reduce(self.numbers, lambda a, b: a + b - 0, init=0)
-        image = list(_algorithms._bound.values())[-1].prepared.image
+        image = list(_kept_calls._bound.values())[-1].prepared.image
         self.assertNotIn(b"fatlink_python_operator", bytes(image))
 
     def test_of_every_hook(self):
@@ -828,7 +828,7 @@ class PythonFunctions(OperatorCase):
         self.assert_error(fatlink.UsageTypeError, fatlink.transform_reduce, self.numbers, lambda a, b: a, says="both hooks")
 
     def test_are_compiled_once(self):
-        from fatlink._algorithms import _bound
+        from fatlink._kept_calls import _bound
         counts = set()
         for _ in range(3):
             fatlink.reduce(self.numbers, lambda a, b: a + b + 0, init=0)

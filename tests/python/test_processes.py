@@ -193,17 +193,17 @@ class Forks(NumpyCase):
 
     def test_forget_the_algorithms_of_gpus(self):
         """Without a GPU: an entry as one of a GPU."""
-        from fatlink import _algorithms
+        from fatlink import _kept_calls
 
         fatlink.reduce(self.numbers)
-        key = next(reversed(_algorithms._bound))
+        key = next(reversed(_kept_calls._bound))
         entry = mock.Mock()
         entry.prepared.device.is_gpu = True
-        with mock.patch.dict(_algorithms._bound, {"gpu": entry}):
+        with mock.patch.dict(_kept_calls._bound, {"gpu": entry}):
             def use():
-                assert key in _algorithms._bound and "gpu" not in _algorithms._bound
+                assert key in _kept_calls._bound and "gpu" not in _kept_calls._bound
             self.run_in_child(use)
-            self.assertIn("gpu", _algorithms._bound)
+            self.assertIn("gpu", _kept_calls._bound)
 
     def test_pool_of_multiprocessing(self):
         with multiprocessing.get_context("fork").Pool(2) as pool:

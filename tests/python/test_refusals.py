@@ -224,12 +224,14 @@ class Calls(NumpyCase):
         pairs = numpy.zeros(5, [("value", "f4"), ("index", "i4")])
         pairs["value"], pairs["index"] = x, range(5)
         names = {"x": x, "y": y, "pairs": pairs, "mask": x > 1, "offsets": numpy.array([0, 2, 5]), "k": 2, "numpy": numpy,
-                 "fatlink": fatlink}
+                 "fatlink": fatlink, "bins": numpy.sort(y), "values": y}
         of_algorithms = {"fold": "add", "accumulate": "add", "filter": "positive", "compress": "positive", "extract": "positive",
                          "masked_select": "positive", "transform": "square"}
         expected = {"norm": numpy.linalg.norm(x), "reduceat": [2, 4.5], "cummax": [3, 3, 3, 3, 3], "cummin": [3, -1, -1, -1, -1],
                     "topk": [3, 2], "clip": [1, 0, 1, 1, 0.5], "fold": 6.5, "accumulate": [3, 2, 4, 6, 6.5], "transform": x * x,
-                    "inclusive_scan": x.cumsum(), "where": numpy.where(x > 1, x, y), "diff": numpy.diff(x),
+                    "inclusive_scan": x.cumsum(), "argpartition": [1, 4], "adjacent_difference": numpy.diff(x),
+                    "lower_bound": numpy.searchsorted(numpy.sort(x), y), "upper_bound": numpy.searchsorted(numpy.sort(x), y, "right"),
+                    "digitize": numpy.digitize(x, numpy.sort(y)), "where": numpy.where(x > 1, x, y), "diff": numpy.diff(x),
                     **dict.fromkeys(("filter", "compress", "extract", "masked_select"), [3, 2, 2, 0.5])}
         takes_two = ("dot", "vdot", "inner", "add", "subtract", "multiply", "divide", "maximum", "minimum")
         for name, recipe in fatlink._ELSEWHERE.items():
@@ -238,7 +240,12 @@ class Calls(NumpyCase):
                     bytes_ = numpy.array([0, 2, 2], numpy.uint8)
                     self.assertEqual(list(eval(recipe, {**names, "x": bytes_}))[:3], list(numpy.bincount(bytes_)))
                     continue
-                result = eval(recipe, {**names, "op": of_algorithms.get(name)})
+                if name == "run_length_encode":
+                    keys, lengths = eval(recipe, names)
+                    self.assertEqual((list(keys), list(lengths)), ([3, -1, 2, 0.5], [1, 1, 2, 1]))
+                    continue
+                array = numpy.sort(x) if name in ("lower_bound", "upper_bound") else x
+                result = eval(recipe, {**names, "x": array, "op": of_algorithms.get(name)})
                 known = expected.get(name)
                 if known is None:
                     known = getattr(numpy, name)(*(x, y)[:1 + (name in takes_two)])
@@ -290,12 +297,12 @@ class Numbers(PythonCase):
 
 class Settings(NumpyCase):
     def test_hold_for_the_next_call(self):
-        from fatlink import _algorithms
+        from fatlink import _kept_calls
         numbers = numpy.arange(100, dtype=numpy.float32)
         fatlink.reduce(numbers)
-        self.assertTrue(_algorithms._bound)
+        self.assertTrue(_kept_calls._bound)
         fatlink.configure(link_time_limit_ms=0)
-        self.assertFalse(_algorithms._bound)
+        self.assertFalse(_kept_calls._bound)
         self.assertEqual(fatlink.reduce(numbers), 4950)
 
 

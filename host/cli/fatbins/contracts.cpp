@@ -67,6 +67,10 @@ std::string example_of_macro(std::string_view macro, example_type const& type)
                        name, key);
   if (has_name("FATLINK_KEEP("))
     return fmt::format("{}FATLINK_KEEP({}, x) {{ return x{} > 0; }}", definition, name, key);
+  if (has_name("FATLINK_SAME_KEY(")) return "FATLINK_SAME_KEY(int, a, b) { return a == b; }";
+  if (has_name("FATLINK_PART("))
+    return fmt::format("{}FATLINK_PART({}, x) {{ return x{} < 0 ? 0 : 1; }}", definition, name,
+                       key);
   if (has_name("FATLINK_BIN("))
     return fmt::format("{}FATLINK_BIN({}, x) {{ return x{} > 0; }}", definition, name, key);
   if (has_name("FATLINK_LOAD("))

@@ -261,6 +261,7 @@ nlohmann::json ident_to_json(ident const& stated)
         std::pair("float", &stated.float_flags), std::pair("package", &stated.package),
         std::pair("contract_package", &stated.contract_package)})
     if (!value->empty()) json[key] = *value;
+  if (!stated.includes.empty()) json["includes"] = stated.includes;
   if (!stated.elements.empty()) json["elements"] = describe_elements(stated);
   return json;
 }

@@ -224,9 +224,9 @@ struct merged_ident {
 
 /// The members in the order in which fatlink_add_fatbin writes them.
 constexpr std::array k_order{"fatlink", "contract", "version", "header_sha256", "contract_package",
-                             "hooks",   "toolkit",  "float",   "package"};
-constexpr std::array k_contract{"contract", "version", "header_sha256", "contract_package",
-                                "hooks"};
+                             "hooks",   "includes", "toolkit", "float",         "package"};
+constexpr std::array k_contract{"contract",         "version", "header_sha256",
+                                "contract_package", "hooks",   "includes"};
 constexpr char const* k_opaque = "opaque";
 
 /// An ident, and the module whose entries have it.

@@ -18,11 +18,13 @@
 #include "options.hpp"
 #include "plan/components.hpp"
 #include "plan/plan_values.hpp"
+#include "plan/read_plan.hpp"
 #include "run/execute_plan.hpp"
 #include "terminal/streams.hpp"
 #include "util/files/read_file.hpp"
 #include "util/limits.hpp"
 #include "verification/elements.hpp"
+#include "verification/expected_values.hpp"
 
 namespace fatlink::cli {
 namespace {
@@ -142,7 +144,7 @@ void check_memory(launch_plan const& plan, known_extents const& extents, array_c
        .hint = "use smaller inputs"});
 }
 
-// Offsets of segments, of inputs that "computes" states as such (segmented_fold).
+// Offsets of segments, of inputs that "computes" states as such (segmented_fold, segmented_sort).
 
 /// The elements of the first array in `node`; nothing if they are not known.
 std::optional<std::size_t> count_in(computation const& node, known_extents const& extents)
@@ -185,7 +187,7 @@ std::optional<std::size_t> segmented_elements(launch_plan const& plan, std::stri
                                               known_extents const& extents)
 {
   for (auto const& result : plan.results)
-    if (result.value.kind == operation::segmented_fold && result.value.operands.at(1).name == input)
+    if (detail::has_segments(result.value.kind) && result.value.operands.at(1).name == input)
       return count_in(result.value.operands.at(0), extents);
   return std::nullopt;
 }
@@ -221,6 +223,71 @@ void check_offsets(std::string const& file, array_view const& offsets, std::size
                                   : fmt::format("{}, less than offset {}, which is {}", text(),
                                                 i - 1, offset_text(offsets.type, previous)));
     previous = value;
+  }
+}
+
+// Runs of equal elements, and sorted inputs.
+
+/// Whether `node` or an operand of it finds runs of equal elements in `input`.
+bool finds_runs(computation const& node, std::string const& input)
+{
+  auto const is_of_runs = node.kind == operation::unique || node.kind == operation::unique_count ||
+                          node.kind == operation::run_lengths;
+  if (is_of_runs && node.operands.front().name == input) return true;
+  return std::ranges::any_of(node.operands,
+                             [&](auto const& operand) { return finds_runs(operand, input); });
+}
+
+bool finds_runs(launch_plan const& plan, std::string const& input)
+{
+  return std::ranges::any_of(
+      plan.results, [&](plan_result const& result) { return finds_runs(result.value, input); });
+}
+
+/// The inputs that must be sorted, and the hook that orders each.
+std::map<std::string, std::string> sorted_inputs(launch_plan const& plan)
+{
+  std::map<std::string, std::string> inputs;
+  for (auto const& [output, node, depth] : plan.results) {
+    auto const is_merge = node.kind == operation::merge;
+    if (is_merge || node.kind == operation::lower_bound || node.kind == operation::upper_bound)
+      inputs[node.operands[0].name] = node.name;
+    if (is_merge) inputs[node.operands[1].name] = node.name;
+  }
+  return inputs;
+}
+
+[[noreturn]] void refuse_unsorted(std::string const& file, std::string const& hook,
+                                  std::size_t index)
+{
+  throw file_error(stage::input,
+                   {.message = fmt::format("{}: element {} is not where the hook {} sorts it", file,
+                                           index, hook),
+                    .input = file,
+                    .code = error_code::invalid_npy,
+                    .hint = "sort the array in the order of the transform; sort_N does"});
+}
+
+/// Sorts generated inputs where the plan needs it, and checks those of files. An array whose order
+/// has no reference stays as it is.
+void sort_inputs(run_data& data, launch_plan const& plan,
+                 std::map<std::string, std::string> const& files,
+                 std::vector<transform_reference> const& transforms)
+{
+  for (auto const& [name, hook] : sorted_inputs(plan)) {
+    auto const input = data.inputs.find(name);
+    if (input == data.inputs.end()) continue;
+    auto array = input->second.read();
+    auto sorted = detail::sort_elements(transforms, hook, array.view());
+    if (!sorted) continue;
+    if (auto const file = files.find(name); file != files.end()) {
+      auto const wrong = std::ranges::mismatch(*sorted, array.bytes).in1 - sorted->begin();
+      if (static_cast<std::size_t>(wrong) < sorted->size())
+        refuse_unsorted(file->second, hook, static_cast<std::size_t>(wrong) / array.type.size);
+      continue;
+    }
+    array.bytes = std::move(*sorted);
+    input->second = held(std::move(array));
   }
 }
 
@@ -494,7 +561,9 @@ run_array input_of(launch_plan const& plan, std::size_t index, input_files const
     return held({.type = array.type,
                  .extents = extents,
                  .bytes = generate_offsets(array.type, extents[0], *elements, own_seed)});
-  array.elements = generated_elements(array.type, extents, own_seed);
+  array.elements = finds_runs(plan, argument.name)
+                       ? generated_runs(array.type, extents, own_seed)
+                       : generated_elements(array.type, extents, own_seed);
   return array;
 }
 
@@ -639,6 +708,7 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
   add_inputs(data, formulas, files, sizes, generated);
+  sort_inputs(data, plan, arguments.inputs, references.list);
   for (auto const& [name, file] : arguments.expected)
     data.expected[name] = expected_of(*plan.find(name), file, arguments);
   for (auto const& argument : plan.arguments)

@@ -107,6 +107,8 @@ class form_maker {
       case operation::scan:
       case operation::exclusive_scan:
       case operation::segmented_fold:
+      case operation::fold_runs:
+      case operation::scan_runs:
       case operation::filter:
       case operation::rejected:
       case operation::neighbor:
@@ -136,16 +138,11 @@ class form_maker {
   static bool has_tolerance(operation kind)
   {
     switch (kind) {
-      case operation::filter:
-      case operation::rejected:
-      case operation::count:
-      case operation::unique:
-      case operation::unique_count:
-      case operation::sort:
-      case operation::sort_by:
-        return false;
-      default:
+      case operation::map:
+      case operation::histogram:
         return true;
+      default:
+        return detail::accumulates(kind);
     }
   }
 
@@ -160,10 +157,18 @@ class form_maker {
       case operation::count:
       case operation::histogram:
       case operation::sort_by:
+      case operation::filter_equal:
+      case operation::filter_above:
+      case operation::count_equal:
         return {{"x", numbers_of(operand_type(node.operands.front(), inner))}};
       case operation::unique:
       case operation::unique_count:
-      case operation::sort: {
+      case operation::run_lengths:
+      case operation::sort:
+      case operation::segmented_sort:
+      case operation::merge:
+      case operation::lower_bound:
+      case operation::upper_bound: {
         auto const fields = numbers_of(operand_type(node.operands.front(), inner));
         return {{"a", fields}, {"b", fields}};
       }
@@ -219,11 +224,19 @@ class form_maker {
         return fmt::format(R"("{} > 0")", parameters.front().number());
       case operation::histogram:
       case operation::sort_by:
+      case operation::filter_equal:
+      case operation::filter_above:
+      case operation::count_equal:
         return fmt::format(R"("{}")", parameters.front().number());
       case operation::unique:
       case operation::unique_count:
+      case operation::run_lengths:
         return fmt::format(R"("{} == {}")", parameters[0].number(), parameters[1].number());
       case operation::sort:
+      case operation::segmented_sort:
+      case operation::merge:
+      case operation::lower_bound:
+      case operation::upper_bound:
         return fmt::format(R"("{} < {}")", parameters[0].number(), parameters[1].number());
       case operation::map:
         return sum_text(parameters, fields);

@@ -4,7 +4,7 @@
 //   {"fatlink":1,"contract":"apply_transform","version":1,"header_sha256":"<64 hex>",
 //    "toolkit":"13.0.88","float":"-ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1",
 //    "package":"fatlink-transforms 0.1.0","contract_package":"fatlink-runtime 0.1.0",
-//    "hooks":{"user_transform":"FffE"},
+//    "hooks":{"user_transform":"FffE"},"includes":{"combine_4":1},
 //    "elements":{"load_element":{"type":"__half","size":2,"alignment":2}},
 //    "entries":["ptx:sm_75 <32 hex>","ltoir:sm_75 <32 hex>"],"check":"<32 hex>"}
 // A package is written as its name, followed by a space and its version if that is known. The type
@@ -58,6 +58,9 @@ struct ident {
   std::string contract_package = {};
   /// The hooks that the contract declares, and their mangled types; empty: not recorded.
   std::map<std::string, std::string> hooks = {};
+  /// Other contracts, with their versions, whose hooks the contract declares as well. A library of
+  /// this contract takes transforms of these.
+  std::map<std::string, int> includes = {};
   /// The types of the elements that hooks handle as bytes (FATLINK_ELEMENT), by hook.
   std::map<std::string, ident_element> elements = {};
   /// Targets ("sm_75") whose LTO-IR and PTX entries come from different files, so that the PTX does

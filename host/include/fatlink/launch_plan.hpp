@@ -111,9 +111,24 @@ enum class operation : std::uint8_t {
   sort,            ///< operand 0, sorted stably by hook `name`; with two operands: operand 1,
                    ///< moved together with operand 0
   histogram,       ///< element i: for how many elements of operand 0 hook `name` returns i
-  unique,          ///< the elements of operand 0 for which hook `name` of the one before is false
+  unique,          ///< the elements of operand 0 for which hook `name` of the one before is false,
+                   ///< with two operands: the elements of operand 1 at the same places
   unique_count,    ///< how many elements these are
-  sort_by,         ///< operand 0, or operand 1, in the stable order of what hook `name` returns
+  sort_by,         ///< operand 0, or operand 1, in the stable order of what hook `name` returns;
+                   ///< the first elements of that if the output has fewer
+  run_lengths,     ///< how many elements of operand 0 follow each of `unique`, with it
+  fold_runs,       ///< the fold of each run of operand 0; the runs begin at the elements that
+                   ///< operand 1, a `unique`, selects
+  scan_runs,       ///< element i is the fold from the beginning of its run to element i
+  segmented_sort,  ///< operands: elements, offsets of the segments, each sorted by hook `name`;
+                   ///< with three operands: operand 2, moved together with operand 0
+  merge,           ///< operands 0 and 1, both sorted by hook `name`, merged stably
+  lower_bound,     ///< of each element of operand 1, the index of the first element of operand 0,
+                   ///< sorted by hook `name`, that is not less
+  upper_bound,     ///< the index of the first element that is greater
+  filter_equal,    ///< the elements of operand 0 for which hook `name` returns `offset`, in order
+  filter_above,    ///< the elements for which it returns more, in order
+  count_equal,     ///< for how many elements it returns `offset`
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.
 char const* to_string(operation kind) noexcept;
@@ -122,7 +137,7 @@ char const* to_string(operation kind) noexcept;
 struct computation {
   operation kind = operation::argument;    ///< the operation
   std::string name = {};                   ///< of the argument, or of the hook
-  std::int64_t offset = 0;                 ///< of a neighbor
+  std::int64_t offset = 0;                 ///< of a neighbor; the number of filter_equal
   std::vector<computation> operands = {};  ///< operands, without the hook
 };
 /// The text form that plans use; window(…) is expanded to its neighbor(…) operands.

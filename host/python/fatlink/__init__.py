@@ -12,8 +12,9 @@ used on the reference device, which executes PTX on the CPU. docs/python.md has 
 import sys as _sys
 
 from . import _ffi, cache
-from ._algorithms import (exclusive_scan, histogram, map, partition, reduce, scan, segmented_reduce, select, sort, sort_pairs,
-                          transform_reduce, transform_select, unique_consecutive)
+from ._algorithms import (exclusive_scan, histogram, map, partition, partition3, reduce, scan, segmented_reduce, select, transform_reduce,
+                          transform_select)
+from ._by_key import reduce_by_key, run_lengths, scan_by_key, unique_by_key, unique_consecutive
 from ._devices import Device, open_device
 from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, Error, FileError, Finding, LinkError,
                       OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
@@ -23,6 +24,7 @@ from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._operator_names import OperatorName, operators
 from ._plans import Plan, PlanArgument, load
+from ._sorts import merge, searchsorted, sort, sort_pairs, top_k
 
 
 def version() -> str:
@@ -49,7 +51,11 @@ _ELSEWHERE = {
     "cumsum": "fatlink.scan(x)", "cumprod": 'fatlink.scan(x, "multiply")', "cummax": 'fatlink.scan(x, "max")',
     "cummin": 'fatlink.scan(x, "min")', "accumulate": "fatlink.scan(x, op)", "inclusive_scan": "fatlink.scan(x)",
     "argmax": 'fatlink.reduce(pairs, "argmax", init=pairs[0])["index"]', "argmin": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1][0]",
-    "argsort": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1]", "topk": 'fatlink.sort(x, "greater")[:k]', "unique": "fatlink.unique_consecutive(fatlink.sort(x))",
+    "argsort": "fatlink.sort_pairs(x, numpy.arange(len(x)))[1]", "topk": "fatlink.top_k(x, k)[0]",
+    "argpartition": 'fatlink.top_k(x, k, "less")[1]', "lower_bound": "fatlink.searchsorted(x, values)",
+    "upper_bound": 'fatlink.searchsorted(x, values, side="right")', "digitize": 'fatlink.searchsorted(bins, x, side="right")',
+    "adjacent_difference": 'fatlink.map(x[1:], x[:-1], op="subtract")', "run_length_encode": "fatlink.run_lengths(x)",
+    "unique": "fatlink.unique_consecutive(fatlink.sort(x))",
     "filter": "fatlink.select(x, op)", "compress": "fatlink.select(x, op)", "extract": "fatlink.select(x, op)",
     "masked_select": "fatlink.select(x, op)", "bincount": 'fatlink.histogram(x, "byte_bins")', "transform": "fatlink.map(x, op=op)",
     "where": 'fatlink.map(mask, x, y, op="FATLINK_MAP3(float, unsigned char, m, float, a, float, b) { return m ? a : b; }")',
@@ -72,6 +78,7 @@ __all__ = [
     "CompileError", "CompilerWarning", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
-    "gpu_count", "histogram", "installed", "link", "load", "map", "open_device", "operators", "partition", "reduce", "scan",
-    "segmented_reduce", "select", "sort", "sort_pairs", "transform_reduce", "transform_select", "unique_consecutive", "version",
+    "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "partition", "partition3", "reduce",
+    "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "select", "sort", "sort_pairs", "top_k",
+    "transform_reduce", "transform_select", "unique_by_key", "unique_consecutive", "version",
 ]

@@ -10,8 +10,8 @@ from ._elements import SIZES, element_type, is_compatible, split_record
 from ._errors import CompileError, Error, RefusedError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
-from ._operators import (ALGORITHMS, KEYS_OF_ORDERS, MACROS, compile_code, contract_for, families, has_family, is_name, is_path, name_of,
-                         suffixes_of)
+from ._operators import (ALGORITHMS, KEYS_OF_ORDERS, MACROS, compile_code, contract_for, families, has_family, is_name, is_of_any_size, is_path, name_of,
+                         stem_of, suffixes_of)
 from ._plans import Prepared
 
 TYPE_CHECKING = False  # of typing, whose import takes longer than all others here
@@ -61,7 +61,7 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 
 # The library that states which elements an operator takes.
 _LIBRARIES = {"combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
-              "less": "sort_{}", "key": "radix_sort_{}", "equal": "unique_{}", "bin": "histogram_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
+              "less": "sort_{}", "key": "radix_sort_{}", "equal": "unique_{}", "same_key": "run_lengths", "bin": "histogram_{}", "part": "partition3_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
 _COUNTS = {"map1": 1, "map2": 2, "map3": 3}
 _taken: dict = {}  # by the digest of an input and its contract: as _types_taken() returns
 
@@ -94,6 +94,8 @@ def _prepare(inputs, base, size):
         except Error:
             continue
         count = _COUNTS.get(base, 1)
+        if base == "same_key":
+            return [by_name["keys"]]
         return [by_name[name] for name in (["in"] if count == 1 else [f"in{index + 1}" for index in range(count)])]
     return None
 
@@ -106,7 +108,7 @@ def _taken_by(name, base, size):
 
 
 def _names_of(base, element, entries):
-    if base not in _COUNTS and element.bytes not in SIZES:
+    if not is_of_any_size(base) and element.bytes not in SIZES:
         return []
     fits = [name for name, (own_base, size) in entries.items() if own_base == base and (
         size in (0, element.bytes) or base == "load_combine") and _accepts(_taken_by(name, base, size), element)]
@@ -122,6 +124,7 @@ def _spellings(name, base, element):
     """What installed operators of a family are called."""
     if base == "less" and element.cuda_name:
         name = KEYS_OF_ORDERS.get(name, name)
+    name = stem_of(name, base)
     return {name, *(f"{name}_{suffix}" for suffix in suffixes_of(element))}
 
 
@@ -179,12 +182,13 @@ def label_of(op):
     return f"operator {name_of(op) or attribute(op, '__name__')}" if is_name(op) or callable(op) else "the CUDA source"
 
 
-def wrong_type(op, taken, base, elements):
-    """The error for an operator that takes arrays of other types; None if the types fit. `taken`: arguments of a plan."""
+def wrong_type(op, taken, base, elements, names="xyz"):
+    """The error for an operator that takes arrays of other types; None if the types fit. `taken`: arguments of a plan; `names`:
+    of the arrays, for the message."""
     wrong = next((index for index, (argument, element) in enumerate(zip(taken, elements)) if not is_compatible(element, argument)), None)
     if wrong is None:
         return None
-    array, element, argument = "xyz"[wrong], elements[wrong], taken[wrong]
+    array, element, argument = names[wrong], elements[wrong], taken[wrong]
     fields = split_record(argument.type_name)
     hint = _hint(base, elements[0]) if is_name(op) else (
         f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or "
@@ -221,7 +225,7 @@ def explained(failure, op, algorithm, base, elements):
     if not is_of_operator:
         return failure
     algorithm = "map" if base in _COUNTS else algorithm.removeprefix("radix_").removesuffix("_wide")
-    algorithm = {"unique": "unique_consecutive"}.get(algorithm, algorithm)
+    algorithm = {"unique": "unique_consecutive", "lower_bound": "searchsorted", "upper_bound": "searchsorted", "unique_by_key_wide": "unique_by_key"}.get(algorithm, algorithm)
     if base == "key":
         algorithm += "(key=…)"
     try:
@@ -250,7 +254,7 @@ def _explain_name(name, algorithm, base, elements):
 
 # The macros of each contract.
 _DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep": {"KEEP"}, "keep_store": {"KEEP", "STORE"},
-            "less": {"LESS"}, "key": {"KEY"}, "equal": {"EQUAL"}, "bin": {"BIN"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
+            "less": {"LESS"}, "key": {"KEY"}, "equal": {"EQUAL"}, "same_key": {"SAME_KEY"}, "bin": {"BIN"}, "part": {"PART"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
 
 
 def _explain_code(failure, op, algorithm, base, elements):
@@ -264,7 +268,7 @@ def _explain_code(failure, op, algorithm, base, elements):
     if is_path(op):
         with open(op, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|EQUAL|BIN|MAP[123])\b", text))
+    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|SAME_KEY|EQUAL|BIN|PART|MAP[123])\b", text))
     bases = [other for other, macros in _DEFINED.items() if macros == defined]
     if bases and bases != [base]:
         return _wrong_algorithm(f"{label_of(op)}, which defines {_several(sorted(f'FATLINK_{name}' for name in defined))},", bases, algorithm,

@@ -18,9 +18,10 @@ from ._linking import warn_of_compile
 from ._python_operators import compile_function, function_of, key_of_function, result_of
 
 # The contracts of operators, without the size of an element, and the functions that take these operators.
-ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan"), "load_combine": ("transform_reduce",),
-              "keep": ("select", "partition"), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs"),
-              "key": ("sort(key=…)", "sort_pairs(key=…)"), "equal": ("unique_consecutive",), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
+ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan", "reduce_by_key", "scan_by_key"), "load_combine": ("transform_reduce",),
+              "keep": ("select", "partition"), "part": ("partition3",), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs", "merge", "searchsorted"),
+              "key": ("sort(key=…)", "sort_pairs(key=…)"), "equal": ("unique_consecutive",),
+              "same_key": ("unique_by_key", "run_lengths", "reduce_by_key(equal=…)", "scan_by_key(equal=…)"), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
 _HEADERS = {"float16": "#include <cuda_fp16.h>\n", "bfloat16": "#include <cuda_bf16.h>\n"}
@@ -29,13 +30,15 @@ MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(ele
            "map2": "FATLINK_MAP2(element, element, a, element, b)",
            "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)",
            "load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
-           "key": "FATLINK_KEY(element, x)", "equal": "FATLINK_EQUAL(element, a, b)", "bin": "FATLINK_BIN(element, x)"}
+           "key": "FATLINK_KEY(element, x)", "equal": "FATLINK_EQUAL(element, a, b)", "same_key": "FATLINK_SAME_KEY(element, a, b)", "bin": "FATLINK_BIN(element, x)",
+           "part": "FATLINK_PART(element, x)"}
 # Families, which fatlink writes for any type of numbers where no installed operator has it.
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
                 "abs_max": "(a < zero ? -a : a) < (b < zero ? -b : b) ? (b < zero ? -b : b) : (a < zero ? -a : a)"},
     "less": {"less": "a < b", "greater": "b < a"},
     "equal": {"equal": "a == b"},
+    "same_key": {"equal": "a == b"},
     "key": {"ascending": "fatlink::ascending(x)", "descending": "fatlink::descending(x)"},
     "keep": {"nonzero": "x != zero", "positive": "x > zero", "finite": "x - x == zero"},
     "map1": {"abs": "x < zero ? -x : x", "negate": "-x", "square": "x * x"},
@@ -45,6 +48,7 @@ _EXPRESSIONS = {
 }
 _COMPLEX_EXPRESSIONS = {
     "equal": {"equal": "a.x == b.x && a.y == b.y"},
+    "same_key": {"equal": "a.x == b.x && a.y == b.y"},
     "combine": {"add": "a.x + b.x, a.y + b.y", "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
     "map1": {"negate": "-x.x, -x.y", "square": "x.x * x.x - x.y * x.y, 2 * x.x * x.y"},
     "map2": {"add": "a.x + b.x, a.y + b.y", "subtract": "a.x - b.x, a.y - b.y",
@@ -105,7 +109,17 @@ class Operator:
 
 
 def contract_for(base, size):
-    return base if base.startswith("map") else f"{base}_{size}"
+    return base if is_of_any_size(base) else f"{base}_{size}"
+
+
+def is_of_any_size(base):
+    """Whether a contract is for elements of any size."""
+    return base.startswith("map") or base == "same_key"
+
+
+def stem_of(family, base):
+    """What the names of the installed operators of a family begin with."""
+    return "same" if base == "same_key" and family == "equal" else family
 
 
 def family_of(function):
@@ -240,7 +254,7 @@ def _by_name(name, base, contract, elements, result):
     missing = None
     is_family = name in families(base, element)
     suffixes = sorted(suffixes_of(element), key=lambda suffix: suffix.endswith("s") != base.startswith("map"))  # add_floats
-    names = [name, *(f"{name}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
+    names = [name, *(f"{stem_of(name, base)}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
     for spelling in names:
         try:
             entry = Input.find(spelling)

@@ -154,7 +154,7 @@ class _Walk:
 
 
 _SYMBOL = "fatlink_python_operator"
-_BASES = ("combine", "less", "equal", "keep", "bin", "map1", "map2", "map3")
+_BASES = ("combine", "less", "equal", "same_key", "keep", "bin", "part", "map1", "map2", "map3")
 _WIDENED = {"float16": "__half", "bfloat16": "__nv_bfloat16"}  # computed in float32, as their operators do on older GPUs
 _HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
@@ -312,22 +312,23 @@ def _result_of_map(function, elements, mode):
 def _declarations(base, elements, result):
     """The C function and the hook that calls it."""
     names = [element.cuda_name for element in elements]
-    parameters = {"combine": "ab", "less": "ab", "equal": "ab", "keep": "x", "bin": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
+    parameters = {"combine": "ab", "less": "ab", "equal": "ab", "same_key": "ab", "keep": "x", "bin": "x", "part": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
     types = [elements[0]] * len(parameters) if not base.startswith("map") else elements
     declared = ", ".join(_c_name(element) for element in types)
     arguments = ", ".join(f"static_cast<{_c_name(element)}>({letter})" for element, letter in zip(types, parameters))
     macro = {
         "combine": f"FATLINK_COMBINE({names[0]}_, a, b)", "less": f"FATLINK_LESS({names[0]}_, a, b)",
-        "equal": f"FATLINK_EQUAL({names[0]}_, a, b)",
-        "keep": f"FATLINK_KEEP({names[0]}_, x)", "bin": f"FATLINK_BIN({names[0]}_, x)"}.get(base)
+        "equal": f"FATLINK_EQUAL({names[0]}_, a, b)", "same_key": f"FATLINK_SAME_KEY({names[0]}_, a, b)",
+        "keep": f"FATLINK_KEEP({names[0]}_, x)", "bin": f"FATLINK_BIN({names[0]}_, x)",
+        "part": f"FATLINK_PART({names[0]}_, x)"}.get(base)
     if macro is None:
         pairs = ", ".join(f"element{index}, {letter}" for index, letter in enumerate(parameters))
         macro = f"FATLINK_{base.upper()}(result, {pairs})"
     else:
         macro = macro.replace(f"{names[0]}_", "element0")
     aliases = "".join(f"using element{index} = {name};\n" for index, name in enumerate(names))
-    c_result = {"less": "unsigned char", "equal": "unsigned char", "keep": "unsigned char", "bin": "unsigned"}.get(base) or _c_name(result)
-    returned = {"less": "bool", "equal": "bool", "keep": "bool", "bin": "unsigned"}.get(base, "result")
+    c_result = {"less": "unsigned char", "equal": "unsigned char", "same_key": "unsigned char", "keep": "unsigned char", "bin": "unsigned", "part": "unsigned"}.get(base) or _c_name(result)
+    returned = {"less": "bool", "equal": "bool", "same_key": "bool", "keep": "bool", "bin": "unsigned", "part": "unsigned"}.get(base, "result")
     return (f"{_HEADERS}{aliases}using result = {result.cuda_name};\n"
             f'extern "C" __device__ {c_result} {_SYMBOL}({declared});\n'
             f"{macro}\n{{\n  return static_cast<{returned}>({_SYMBOL}({arguments}));\n}}\n")
@@ -346,9 +347,9 @@ def result_of(function, base, elements, mode, dtype):
 def compile_function(function, base, contract, elements, mode, result):
     """The Inputs for a Python function: the hook, and the function that it calls."""
     _, types = _numba()
-    returned = {"less": types.uint8, "equal": types.uint8, "keep": types.uint8, "bin": types.uint32}.get(base) or getattr(
+    returned = {"less": types.uint8, "equal": types.uint8, "same_key": types.uint8, "keep": types.uint8, "bin": types.uint32, "part": types.uint32}.get(base) or getattr(
         types, "uint8" if result.is_bool else _computed_name(result))
-    count = 2 if base in ("combine", "less", "equal") else len(elements) if base.startswith("map") else 1
+    count = 2 if base in ("combine", "less", "equal", "same_key") else len(elements) if base.startswith("map") else 1
     arguments = tuple(getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
                                                                           else elements))[:count]
     code, _ = _compile(function, arguments, mode, returned)

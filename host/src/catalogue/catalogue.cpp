@@ -165,7 +165,7 @@ bool belongs_to(catalogue_entry const& transform, catalogue_entry const& library
 {
   if (detail::states_contract(transform.description.ident) &&
       detail::states_contract(library.description.ident))
-    return transform.description.ident->contract == library.description.ident->contract;
+    return detail::takes_contract(*library.description.ident, *transform.description.ident);
   return fills_a_hook(*library.contents, *transform.contents);
 }
 

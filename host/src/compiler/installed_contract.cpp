@@ -77,6 +77,7 @@ try {
   installed_contract contract{.name = json.at("contract").get<std::string>(),
                               .version = json.at("version").get<int>(),
                               .hooks = json.at("hooks").get<std::vector<std::string>>(),
+                              .includes = json.value("includes", std::map<std::string, int>{}),
                               .package = json.value("package", std::string{})};
   if (json.at("fatlink_contract").get<int>() != k_format)
     fail_contract(file, "is of a newer fatlink");
@@ -300,12 +301,14 @@ struct hook_macro {
 
 constexpr std::array k_hook_macros{
     hook_macro{"FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N"}},
+    hook_macro{"FATLINK_SAME_KEY", "type, a, b", "same_key", {"same_key", "by_key_N"}},
     hook_macro{"FATLINK_LOAD", "type, from, x", "load", {"load_combine_N"}},
     hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},
     hook_macro{"FATLINK_STORE", "to, type, x", "store", {"keep_store_N"}},
     hook_macro{"FATLINK_LESS", "type, a, b", "less", {"less_N"}},
     hook_macro{"FATLINK_KEY", "type, x", "key", {"key_N"}},
     hook_macro{"FATLINK_EQUAL", "type, a, b", "equal", {"equal_N"}},
+    hook_macro{"FATLINK_PART", "type, x", "part", {"part_N"}},
     hook_macro{"FATLINK_BIN", "type, x", "bin", {"bin_N"}},
     hook_macro{"FATLINK_MAP1", "to, from, x", "map_element", {"map1"}},
     hook_macro{"FATLINK_MAP2", "to, from1, a, from2, b", "map_element", {"map2"}},

@@ -26,7 +26,9 @@ struct installed_contract {
   std::string folder = {};              ///< of the .json, in which the header is
   std::string header_below = {};        ///< the header's path in that folder
   std::vector<std::string> hooks = {};  ///< names, as declared
-  std::string package = {};             ///< that ships the library; empty: unknown
+  /// Contracts whose hooks it declares as well, with their versions.
+  std::map<std::string, int> includes = {};
+  std::string package = {};  ///< that ships the library; empty: unknown
 
   /// "apply_transform/1"
   [[nodiscard]] std::string title() const;

@@ -110,6 +110,7 @@ std::string ident_text(compile_options const& options, compile_facts const& fact
     stated.header_sha256 = to_hexadecimal(sha256(as_view(contract.header_text)));
     stated.contract_package = contract.package;
     stated.hooks = facts.hooks;
+    stated.includes = contract.includes;
   }
   return encode_ident(stated);
 }

@@ -142,6 +142,13 @@ bool same_contract(ident const& a, ident const& b)
   return both_list_hooks(a, b) ? a.hooks == b.hooks : a.header_sha256 == b.header_sha256;
 }
 
+bool takes_contract(ident const& library, ident const& transform)
+{
+  if (library.contract == transform.contract) return true;
+  auto const included = library.includes.find(transform.contract);
+  return included != library.includes.end() && included->second == transform.version;
+}
+
 std::string differing_hook(ident const& a, ident const& b)
 {
   if (!both_list_hooks(a, b)) return {};
@@ -258,10 +265,15 @@ std::string contract_members(ident const& stated)
   for (auto const& [hook, type] : stated.hooks)
     hooks +=
         detail::format("{}{}:{}", hooks.empty() ? "" : ",", json_string(hook), json_string(type));
+  std::string includes;
+  for (auto const& [name, version] : stated.includes)
+    includes += detail::format("{}{}:{}", includes.empty() ? ",\"includes\":{" : ",",
+                               json_string(name), version);
+  if (!includes.empty()) includes += "}";
   return detail::format(
-      R"(,"contract":{},"version":{},"header_sha256":"{}","contract_package":{},"hooks":{{{}}})",
+      R"(,"contract":{},"version":{},"header_sha256":"{}","contract_package":{},"hooks":{{{}}}{})",
       json_string(stated.contract), stated.version, stated.header_sha256,
-      json_string(stated.contract_package), hooks);
+      json_string(stated.contract_package), hooks, includes);
 }
 
 }  // namespace
@@ -367,6 +379,7 @@ ident from_json(nlohmann::json const& json)
           .package = json.value("package", std::string{}),
           .contract_package = json.value("contract_package", std::string{}),
           .hooks = json.value("hooks", std::map<std::string, std::string>{}),
+          .includes = json.value("includes", std::map<std::string, int>{}),
           .elements = read_elements(json),
           .opaque = json.value("opaque", std::vector<std::string>{})};
 }

@@ -38,6 +38,10 @@ bool states_contract(std::optional<ident> const& stated);
 /// fatlink 0.1 wrote none), compares the digests of the headers instead.
 bool same_contract(ident const& a, ident const& b);
 
+/// Whether a library of `library`'s contract takes a transform of `transform`'s: its contract has
+/// the same name, or includes that contract in the same version.
+bool takes_contract(ident const& library, ident const& transform);
+
 /// The first hook, by name, that the two declare differently; empty if one lists no hooks.
 std::string differing_hook(ident const& a, ident const& b);
 

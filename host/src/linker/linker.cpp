@@ -81,6 +81,7 @@ ident merged_ident(std::vector<fatbin> const& inputs)
   merged.header_sha256 = contract.header_sha256;
   merged.contract_package = contract.contract_package;
   merged.hooks = contract.hooks;
+  merged.includes = contract.includes;
   return merged;
 }
 

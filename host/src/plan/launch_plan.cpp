@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plan/read_plan.hpp"
+
 namespace fatlink {
 
 char const* to_string(argument_role role) noexcept
@@ -59,6 +61,26 @@ char const* to_string(operation kind) noexcept
       return "unique_count";
     case operation::sort_by:
       return "sort_by";
+    case operation::run_lengths:
+      return "run_lengths";
+    case operation::fold_runs:
+      return "fold_runs";
+    case operation::scan_runs:
+      return "scan_runs";
+    case operation::segmented_sort:
+      return "segmented_sort";
+    case operation::merge:
+      return "merge";
+    case operation::lower_bound:
+      return "lower_bound";
+    case operation::upper_bound:
+      return "upper_bound";
+    case operation::filter_equal:
+      return "filter_equal";
+    case operation::filter_above:
+      return "filter_above";
+    case operation::count_equal:
+      return "count_equal";
   }
   return "unknown";
 }
@@ -69,7 +91,8 @@ std::string to_string(computation const& node)
   if (node.kind == operation::index) return "index";
   std::string list = node.name;
   for (auto const& operand : node.operands) list += (list.empty() ? "" : ", ") + to_string(operand);
-  if (node.kind == operation::neighbor) list += ", " + std::to_string(node.offset);
+  if (node.kind == operation::neighbor || detail::compares_number(node.kind))
+    list += ", " + std::to_string(node.offset);
   return std::string(to_string(node.kind)) + "(" + list + ")";
 }
 

@@ -440,11 +440,29 @@ std::vector<plan_launch> read_launches(json_place const& plan, launch_plan const
   return launches;
 }
 
-constexpr std::array k_results{
-    operation::map,      operation::fold,      operation::scan,           operation::exclusive_scan,
-    operation::filter,   operation::count,     operation::segmented_fold, operation::sort,
-    operation::rejected, operation::histogram, operation::unique,         operation::unique_count,
-    operation::sort_by};
+constexpr std::array k_results{operation::map,
+                               operation::fold,
+                               operation::scan,
+                               operation::exclusive_scan,
+                               operation::filter,
+                               operation::count,
+                               operation::segmented_fold,
+                               operation::sort,
+                               operation::rejected,
+                               operation::histogram,
+                               operation::unique,
+                               operation::unique_count,
+                               operation::sort_by,
+                               operation::run_lengths,
+                               operation::fold_runs,
+                               operation::scan_runs,
+                               operation::segmented_sort,
+                               operation::merge,
+                               operation::lower_bound,
+                               operation::upper_bound,
+                               operation::filter_equal,
+                               operation::filter_above,
+                               operation::count_equal};
 constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 
 [[noreturn]] void fail_unknown(char const* what, std::string_view name,
@@ -464,9 +482,15 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 ///   <result>  ::= "map" "(" <hook> {"," <operand>} ")"
 ///               | "fold" "(" <hook> "," <array> "," <value> ")"
 ///               | "scan" "(" <hook> "," <array> ")"
-///               | ( "filter" | "unique" | … ) "(" <hook> "," <array> ")"
+///               | ( "filter" | "count" | … ) "(" <hook> "," <array> ")"
 ///               | "segmented_fold" "(" <hook> "," <array> "," <input> "," <value> ")"
-///               | ( "sort" | "sort_by" ) "(" <hook> "," <array> [ "," <input> ] ")"
+///               | ( "sort" | "unique" ) "(" <hook> "," <array> [ "," <input> ] ")"
+///               | "sort_by" "(" <hook> "," <array> [ "," ( <input> | "index" ) ] ")"
+///               | "segmented_sort" "(" <hook> "," <array> "," <input> [ "," <input> ] ")"
+///               | ( "merge" | "lower_bound" | "upper_bound" ) "(" <hook> "," <array> "," <input>
+///               ")" | ( "fold_runs" | "scan_runs" ) "(" <hook> "," <array> "," <runs> ")" | (
+///               "filter_equal" | … ) "(" <hook> "," <array> "," <number> ")"
+///   <runs>    ::= "unique" "(" <hook> "," <array> ")"
 ///   <array>   ::= <input> | "map" "(" <hook> {"," <operand>} ")"
 ///   <operand> ::= <array> | <value> | "index" | "neighbor" "(" <input> "," <offset> ")"
 ///               | "window" "(" <input> "," <offset> "," <offset> ")"
@@ -510,16 +534,70 @@ class computation_parser {
     } else {
       words_.expect(",");
       node.operands.push_back(parse_array());
-      if (kind == operation::segmented_fold) add_argument(node.operands, {argument_role::input});
-      if (kind == operation::segmented_fold || kind == operation::fold ||
-          kind == operation::exclusive_scan)
-        add_argument(node.operands, {argument_role::value});
-      if ((kind == operation::sort || kind == operation::sort_by) && words_.is(","))
-        add_argument(node.operands, {argument_role::input});
-      if (kind == operation::histogram) add_argument(node.operands, {argument_role::size});
+      parse_more(node);
     }
     words_.expect(")");
     return node;
+  }
+
+  /// The operands behind the array.
+  void parse_more(computation& node)
+  {
+    switch (node.kind) {
+      case operation::fold:
+      case operation::exclusive_scan:
+        return add_argument(node.operands, {argument_role::value});
+      case operation::segmented_fold:
+        add_argument(node.operands, {argument_role::input});
+        return add_argument(node.operands, {argument_role::value});
+      case operation::segmented_sort:
+        add_argument(node.operands, {argument_role::input});
+        [[fallthrough]];
+      case operation::sort:
+      case operation::unique:
+        if (words_.is(",")) add_argument(node.operands, {argument_role::input});
+        return;
+      case operation::sort_by:
+        if (words_.take_if(",")) parse_moved(node);
+        return;
+      case operation::merge:
+      case operation::lower_bound:
+      case operation::upper_bound:
+        return add_argument(node.operands, {argument_role::input});
+      case operation::histogram:
+        return add_argument(node.operands, {argument_role::size});
+      case operation::fold_runs:
+      case operation::scan_runs:
+        return parse_runs(node);
+      case operation::filter_equal:
+      case operation::filter_above:
+      case operation::count_equal:
+        words_.expect(",");
+        node.offset = take_offset();
+        return;
+      default:
+        return;
+    }
+  }
+
+  /// What moves together with the sorted array: an input, or the index.
+  void parse_moved(computation& node)
+  {
+    auto const word = words_.take_name("an input or index");
+    add(node.operands, word == "index" ? computation{.kind = operation::index}
+                                       : argument(word, {argument_role::input}));
+  }
+
+  /// ", unique(HOOK, INPUT)"
+  void parse_runs(computation& node)
+  {
+    words_.expect(",");
+    auto const word = words_.take_name("unique(…)");
+    if (word != to_string(operation::unique)) fail_unknown("operand", word, {"unique"});
+    auto runs = parse_operation(operation::unique);
+    if (runs.operands.size() > 1)
+      throw expression_error("unique(…) has two arrays here", "leave out the second array");
+    node.operands.push_back(std::move(runs));
   }
 
   /// ", NAME"
@@ -774,6 +852,17 @@ launch_plan read_plan(nlohmann::json const& json, std::string const& file,
   check_lengths(plan);
   check_launched(whole, plan);
   return plan;
+}
+
+bool compares_number(operation kind) noexcept
+{
+  return kind == operation::filter_equal || kind == operation::filter_above ||
+         kind == operation::count_equal;
+}
+
+bool has_segments(operation kind) noexcept
+{
+  return kind == operation::segmented_fold || kind == operation::segmented_sort;
 }
 
 }  // namespace fatlink::detail

@@ -21,4 +21,12 @@ bool states_plan(nlohmann::json const& sidecar);
 launch_plan read_plan(nlohmann::json const& json, std::string const& file,
                       std::vector<std::string> const& other_keys);
 
+/// Whether the operation compares what its hook returns with a number: filter_equal, filter_above,
+/// count_equal.
+bool compares_number(operation kind) noexcept;
+
+/// Whether operand 1 of the operation holds the offsets of segments: segmented_fold,
+/// segmented_sort.
+bool has_segments(operation kind) noexcept;
+
 }  // namespace fatlink::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contracts: checks by the idents that the inputs were built against the same ones. Inputs may
-// state different contracts if each is used in the link and no hook belongs to two of them.
+// state different contracts if each is used in the link, and no hook belongs to two of them, except
+// where the library's contract includes the transform's.
 #include "preflight/contracts.hpp"
 
 #include <algorithm>
@@ -55,6 +56,19 @@ std::string describe_elements(ident const& stated)
 }
 
 namespace {
+
+/// Whether the contracts differ in the size of elements only: of one another, or of a contract that
+/// one of them includes.
+bool differ_in_size(ident const& a, ident const& b)
+{
+  auto const includes_other_size = [](ident const& library, ident const& transform) {
+    return std::ranges::any_of(library.includes, [&](auto const& included) {
+      return detail::differ_in_size(included.first, transform.contract);
+    });
+  };
+  return detail::differ_in_size(a.contract, b.contract) || includes_other_size(a, b) ||
+         includes_other_size(b, a);
+}
 
 /// The remedy for a library in `file` and a transform, of contracts that differ in size.
 std::string size_hint(std::string const& file, ident const& library, ident const& transform)
@@ -150,7 +164,7 @@ std::string advise_install(preflight_input const& older, preflight_input const& 
 
 std::string hint_for(preflight_input const& a, preflight_input const& b)
 {
-  if (differ_in_size(a.ident->contract, b.ident->contract) && is_library(a) != is_library(b))
+  if (differ_in_size(*a.ident, *b.ident) && is_library(a) != is_library(b))
     return is_library(a) ? size_hint(a.file->name(), *a.ident, *b.ident)
                          : size_hint(b.file->name(), *b.ident, *a.ident);
   if (a.ident->contract != b.ident->contract)
@@ -168,7 +182,7 @@ std::string hint_for(preflight_input const& a, preflight_input const& b)
 /// Names the hook in which two contracts of one name and version differ.
 std::string describe_difference(preflight_input const& a, preflight_input const& b)
 {
-  if (differ_in_size(a.ident->contract, b.ident->contract))
+  if (differ_in_size(*a.ident, *b.ident))
     return detail::format("{}, for elements of {}, and {}, for elements of {}",
                           describe_contract(a), describe_elements(*a.ident), describe_contract(b),
                           describe_elements(*b.ident));
@@ -273,6 +287,7 @@ void check_shared_hooks(symbol_index const& symbols, input_pair const& pair,
     std::string const hook(name);
     auto const called = may_declare(*caller.ident, hook);
     auto const defined = may_declare(*definer.ident, hook);
+    if (called && defined && takes_contract(*caller.ident, *definer.ident)) continue;
     if (called && defined)
       return mismatches.add([&] { return make_contract_mismatch(caller, definer); });
     if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });

@@ -8,6 +8,7 @@
 
 #include "fatbin/ident.hpp"
 #include "fatlink/error.hpp"
+#include "plan/read_plan.hpp"
 #include "preflight/findings.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
@@ -114,7 +115,7 @@ class zeros {
     for (auto const& argument : plan.arguments)
       if (argument.type) data_.arguments[argument.name] = view(argument, 1);
     for (auto const& result : plan.results)
-      if (result.value.kind == operation::segmented_fold && result.value.operands.size() > 1)
+      if (has_segments(result.value.kind) && result.value.operands.size() > 1)
         if (auto const* const offsets = plan.find(result.value.operands[1].name);
             offsets != nullptr && offsets->type)
           data_.arguments[offsets->name] = view(*offsets, 2);

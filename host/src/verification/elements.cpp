@@ -167,7 +167,7 @@ std::size_t product(std::vector<std::size_t> const& extents)
   return count;
 }
 
-class seeded_elements final : public element_source {
+class seeded_elements : public element_source {
  public:
   seeded_elements(element_type type, std::vector<std::size_t> extents, std::uint64_t seed)
       : type_(std::move(type)), extents_(std::move(extents)), generator_(type_, seed)
@@ -184,14 +184,44 @@ class seeded_elements final : public element_source {
   {
     auto const count = bytes.size() / type_.size;
     detail::parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t) {
-      generator_.fill(start + begin, bytes.subspan(begin * type_.size, (end - begin) * type_.size));
+      generate(start + begin, bytes.subspan(begin * type_.size, (end - begin) * type_.size));
     });
+  }
+
+ protected:
+  /// Writes the elements that begin with `start`.
+  virtual void generate(std::size_t start, std::span<std::byte> bytes) const
+  {
+    generator_.fill(start, bytes);
   }
 
  private:
   element_type type_;
   std::vector<std::size_t> extents_;
   detail::element_generator generator_;
+};
+
+class seeded_runs final : public seeded_elements {
+ public:
+  seeded_runs(element_type const& type, std::vector<std::size_t> extents, std::uint64_t seed)
+      : seeded_elements(type, std::move(extents), seed), seed_(detail::mix(seed))
+  {
+  }
+
+ protected:
+  void generate(std::size_t start, std::span<std::byte> bytes) const override
+  {
+    auto const size = type().size;
+    for (std::size_t offset = 0; offset < bytes.size(); offset += size) {
+      auto const index = start + offset / size;
+      auto const length = std::size_t{1} << detail::mix(seed_ ^ index / k_block) % 7;
+      seeded_elements::generate(index - index % length, bytes.subspan(offset, size));
+    }
+  }
+
+ private:
+  static constexpr std::size_t k_block = 64;  // the longest run
+  std::uint64_t seed_;
 };
 
 class file_elements final : public element_source {
@@ -234,6 +264,13 @@ std::unique_ptr<element_source> generated_elements(element_type const& type,
                                                    std::uint64_t seed)
 {
   return std::make_unique<seeded_elements>(type, extents, seed);
+}
+
+std::unique_ptr<element_source> generated_runs(element_type const& type,
+                                               std::vector<std::size_t> const& extents,
+                                               std::uint64_t seed)
+{
+  return std::make_unique<seeded_runs>(type, extents, seed);
 }
 
 std::uint64_t seed_of(std::uint64_t seed, std::size_t argument)

@@ -45,6 +45,12 @@ std::unique_ptr<element_source> generated_elements(element_type const& type,
                                                    std::vector<std::size_t> const& extents,
                                                    std::uint64_t seed);
 
+/// As above, but many elements are equal to the one before: each 64 elements from a multiple of 64
+/// on are runs of one length, 1 to 64.
+std::unique_ptr<element_source> generated_runs(element_type const& type,
+                                               std::vector<std::size_t> const& extents,
+                                               std::uint64_t seed);
+
 /// The seed of argument number `argument` in a run with `seed`; `seed` itself for 0.
 std::uint64_t seed_of(std::uint64_t seed, std::size_t argument);
 

@@ -180,28 +180,36 @@ class element_function {
   std::vector<number> result_;
 };
 
-/// Whether an operation selects an element: filter, rejected, unique, and what counts their
-/// elements.
+/// Whether an operation selects an element: filter, rejected, unique, filter_equal, filter_above,
+/// and what counts their elements.
 class selection {
  public:
-  selection(expected_output const& output, array_view const& source)
-      : is_unique_(output.node.kind == operation::unique ||
-                   output.node.kind == operation::unique_count),
-        wanted_(output.node.kind != operation::rejected),
-        hook_(output, source, is_unique_ ? 2 : 1)
+  selection(expected_output const& output, array_view const& source) : node_(output.node)
   {
+    if (compares_number(node_.kind))
+      bins_.emplace(output, source);
+    else
+      hook_.emplace(output, source, is_unique() ? 2 : 1);
   }
 
   bool operator()(std::size_t index)
   {
-    if (is_unique_) return index == 0 || !hook_(index - 1, index);
-    return hook_(index) == wanted_;
+    if (is_unique()) return index == 0 || !(*hook_)(index - 1, index);
+    if (!bins_) return (*hook_)(index) == (node_.kind != operation::rejected);
+    auto const number = static_cast<std::int64_t>(bins_->bins_of(index).expected);
+    return node_.kind == operation::filter_above ? number > node_.offset : number == node_.offset;
   }
 
  private:
-  bool is_unique_;
-  bool wanted_;
-  element_function hook_;
+  [[nodiscard]] bool is_unique() const noexcept
+  {
+    return node_.kind == operation::unique || node_.kind == operation::unique_count ||
+           node_.kind == operation::run_lengths;
+  }
+
+  computation const& node_;
+  std::optional<element_function> hook_ = {};
+  std::optional<bin_worker> bins_ = {};
 };
 
 /// Of each thread of parallel_blocks, how many elements of its block are selected.
@@ -236,6 +244,24 @@ std::vector<std::size_t> stable_order(std::size_t count, MakeLess const& make_le
   for (std::size_t i = 1; i < ends.size(); ++i)
     std::inplace_merge(at(0), at(ends[i - 1]), at(ends[i]),
                        [&](std::size_t a, std::size_t b) { return less(a, b); });
+  return order;
+}
+
+/// The places of `keys` in the order of segmented_sort: each segment sorted stably, all other
+/// elements where they are.
+std::vector<std::size_t> segmented_order(expected_output const& output, array_view const& keys)
+{
+  auto const offsets = read_offsets(output, keys.count(), 3);
+  std::vector<std::size_t> order(keys.count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  auto const segments = offsets.empty() ? 0 : offsets.size() - 1;
+  parallel_blocks(segments, [&](std::size_t begin, std::size_t end, std::size_t) {
+    element_function less(output, keys, 2);
+    for (auto i = begin; i < end; ++i)
+      std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(offsets[i]),
+                       order.begin() + static_cast<std::ptrdiff_t>(offsets[i + 1]),
+                       [&](std::size_t a, std::size_t b) { return less(a, b); });
+  });
   return order;
 }
 
@@ -281,6 +307,7 @@ class key_order {
 
 std::vector<std::size_t> stable_order(expected_output const& output, array_view const& source)
 {
+  if (output.node.kind == operation::segmented_sort) return segmented_order(output, source);
   if (output.node.kind == operation::sort)
     return stable_order(source.count(), [&] { return element_function(output, source, 2); });
   auto const keys = keys_of(output, source);
@@ -290,16 +317,58 @@ std::vector<std::size_t> stable_order(expected_output const& output, array_view 
   });
 }
 
-/// Visits elements of `size` bytes that the output is expected to have.
-void visit_copies(std::vector<std::byte> const& expected, std::size_t size,
+/// Visits the first `count` elements of `size` bytes of those in `expected`.
+void visit_copies(std::vector<std::byte> const& expected, std::size_t size, std::size_t count,
                   expected_visitor const& visitor)
 {
-  parallel_blocks(expected.size() / size,
+  parallel_blocks(std::min(expected.size() / size, count),
                   [&](std::size_t begin, std::size_t end, std::size_t thread) {
                     for (auto i = begin; i < end; ++i)
                       visitor({.thread = thread, .index = i, .copied = expected.data() + i * size});
                   });
 }
+
+/// Element `index` of the output is expected to be exactly `number`.
+void visit_number(std::size_t index, std::size_t number, expected_visitor const& visitor,
+                  std::size_t thread = 0)
+{
+  auto const value = whole_number(static_cast<int128>(number));
+  auto const bound = 0.0;
+  visitor({.thread = thread, .index = index, .values = &value, .bounds = &bound});
+}
+
+/// @throws not_verifiable two operands have different numbers of elements.
+void require_same_count(expected_output const& output, std::size_t a, std::size_t b)
+{
+  auto const& operands = output.node.operands;
+  auto const& first = output.context.find_array(operands[a].name);
+  auto const& second = output.context.find_array(operands[b].name);
+  if (first.count() != second.count())
+    throw not_verifiable(detail::format("{} has {} elements, and {} has {}", operands[b].name,
+                                        second.count(), operands[a].name, first.count()));
+}
+
+/// The elements of one array, followed by those of another one.
+class joined_arrays {
+ public:
+  joined_arrays(array_view const& first, array_view const& second)
+      : bytes_(first.bytes.begin(), first.bytes.end()), view_{.type = first.type, .bytes = {}}
+  {
+    if (!(first.type == second.type))
+      throw not_verifiable(detail::format("elements of {} are compared with elements of {}",
+                                          to_string(first.type), to_string(second.type)));
+    bytes_.insert(bytes_.end(), second.bytes.begin(), second.bytes.end());
+    view_.bytes = bytes_;
+  }
+  joined_arrays(joined_arrays const&) = delete;
+  joined_arrays& operator=(joined_arrays const&) = delete;
+
+  [[nodiscard]] array_view const& view() const noexcept { return view_; }
+
+ private:
+  std::vector<std::byte> bytes_;
+  array_view view_;
+};
 
 void check_parts(components const& computed, element_type const& type)
 {
@@ -353,10 +422,12 @@ void visit_map(expected_output const& output, expected_visitor const& visitor)
 
 void visit_filter(expected_output const& output, expected_visitor const& visitor)
 {
-  auto const& source = find_source_of_type(output);
-  auto const counts = count_selected(output, source);
-  parallel_blocks(source.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
-    selection is_selected(output, source);
+  auto const& keys = find_source(output, 0, 2);
+  auto const& source = find_source_of_type(output, output.node.operands.size() - 1, 2);
+  require_same_count(output, 0, output.node.operands.size() - 1);
+  auto const counts = count_selected(output, keys);
+  parallel_blocks(keys.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    selection is_selected(output, keys);
     std::size_t index = 0;
     for (std::size_t i = 0; i < thread; ++i) index += counts[i];
     for (auto i = begin; i < end; ++i)
@@ -367,35 +438,123 @@ void visit_filter(expected_output const& output, expected_visitor const& visitor
   });
 }
 
+std::vector<std::size_t> find_runs(expected_output const& runs)
+{
+  auto const& keys = find_source(runs);
+  auto const counts = count_selected(runs, keys);
+  std::vector<std::size_t> begins(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+  parallel_blocks(keys.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    selection is_selected(runs, keys);
+    std::size_t index = 0;
+    for (std::size_t i = 0; i < thread; ++i) index += counts[i];
+    for (auto i = begin; i < end; ++i)
+      if (is_selected(i)) begins[index++] = i;
+  });
+  return begins;
+}
+
+void visit_run_lengths(expected_output const& output, expected_visitor const& visitor)
+{
+  check_parts({{.kind = output.type.kind}}, output.type);
+  auto const runs = find_runs(output);
+  auto const count = find_source(output).count();
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    visit_number(i, (i + 1 < runs.size() ? runs[i + 1] : count) - runs[i], visitor);
+}
+
 void visit_count(expected_output const& output, expected_visitor const& visitor)
 {
   std::size_t total = 0;
   for (auto const count : count_selected(output, find_source(output))) total += count;
-  auto const value = whole_number(total);
-  auto const bound = 0.0;
   check_parts({{.kind = output.type.kind}}, output.type);
-  visitor({.values = &value, .bounds = &bound});
+  visit_number(0, total, visitor);
 }
 
 void visit_sorted(expected_output const& output, expected_visitor const& visitor)
 {
-  auto const has_values = output.node.operands.size() > 1;
-  auto const& keys = find_source(output, 0, 2);
-  auto const& source = find_source_of_type(output, has_values ? 1 : 0, 2);
-  if (source.count() != keys.count())
-    throw not_verifiable(detail::format("{} has {} elements, and {} has {}",
-                                        output.node.operands[1].name, source.count(),
-                                        output.node.operands[0].name, keys.count()));
-  if (output.node.kind == operation::sort)
-    (void)element_function(output, keys, 2);  // throws if it does not fit
+  auto const is_segmented = output.node.kind == operation::segmented_sort;
+  std::size_t const most = is_segmented ? 3 : 2;
+  auto const moved = output.node.operands.size() == most ? most - 1 : 0;
+  auto const is_index = output.node.operands[moved].kind == operation::index;
+  auto const& keys = find_source(output, 0, most);
+  if (is_index)
+    check_parts({{.kind = output.type.kind}}, output.type);
   else
-    (void)element_function(output, keys, 1, exact_number());
-  if (!has_values)
+    require_same_count(output, 0, moved);
+  auto const& source = is_index ? keys : find_source_of_type(output, moved, most);
+  if (output.node.kind == operation::sort_by)
+    (void)element_function(output, keys, 1, exact_number());  // throws if it does not fit
+  else
+    (void)element_function(output, keys, 2);
+  if (moved == 0 && !is_segmented)
     if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
-      return visit_copies(*sorted, source.type.size, visitor);
+      return visit_copies(*sorted, source.type.size, output.count, visitor);
   auto const order = stable_order(output, keys);
+  for (std::size_t i = 0; i < std::min(order.size(), output.count); ++i)
+    if (is_index)
+      visit_number(i, order[i], visitor);
+    else
+      visitor({.index = i, .copied = source.bytes.data() + order[i] * source.type.size});
+}
+
+std::optional<std::vector<std::byte>> sort_elements(
+    std::vector<transform_reference> const& transforms, std::string const& hook,
+    array_view const& array)
+try {
+  computation const node{.kind = operation::sort,
+                         .name = hook,
+                         .operands = {{.kind = operation::argument, .name = "array"}}};
+  plan_data data;
+  data.arguments["array"] = array;
+  std::vector<std::byte> sorted(array.bytes.size());
+  visit_sorted({.node = node,
+                .context = {.transforms = transforms, .data = data},
+                .type = array.type,
+                .count = array.count(),
+                .depth = std::nullopt},
+               [&](expected_element const& element) {
+                 std::copy_n(element.copied, array.type.size,
+                             sorted.data() + element.index * array.type.size);
+               });
+  return sorted;
+} catch (not_verifiable const&) {
+  return std::nullopt;
+}
+
+void visit_merged(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const& first = find_source_of_type(output, 0, 2);
+  joined_arrays const both(first, find_source_of_type(output, 1, 2));
+  element_function less(output, both.view(), 2);
+  std::vector<std::size_t> order(both.view().count());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::inplace_merge(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(first.count()),
+                     order.end(), [&](std::size_t a, std::size_t b) { return less(a, b); });
   for (std::size_t i = 0; i < order.size(); ++i)
-    visitor({.index = i, .copied = source.bytes.data() + order[i] * source.type.size});
+    visitor({.index = i, .copied = both.view().bytes.data() + order[i] * first.type.size});
+}
+
+void visit_bounds(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const is_upper = output.node.kind == operation::upper_bound;
+  auto const& sorted = find_source(output, 0, 2);
+  auto const& values = find_source(output, 1, 2);
+  joined_arrays const both(sorted, values);
+  check_parts({{.kind = output.type.kind}}, output.type);
+  parallel_blocks(values.count(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    element_function less(output, both.view(), 2);
+    for (auto i = begin; i < end; ++i) {
+      auto const value = sorted.count() + i;
+      std::size_t first = 0;
+      for (auto count = sorted.count(); count > 0;) {
+        auto const half = count / 2;
+        auto const is_before = is_upper ? !less(value, first + half) : less(first + half, value);
+        first = is_before ? first + half + 1 : first;
+        count = is_before ? count - half - 1 : half;
+      }
+      visit_number(i, first, visitor, thread);
+    }
+  });
 }
 
 }  // namespace fatlink::detail

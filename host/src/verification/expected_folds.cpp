@@ -393,29 +393,6 @@ std::vector<partial> fold_blocks(expected_output const& output, std::size_t coun
   return blocks;
 }
 
-/// The offsets of segments, checked: not decreasing, none beyond `count` elements.
-std::vector<std::size_t> read_offsets(expected_output const& output, std::size_t count)
-{
-  auto const& node = operand_of(output.node, 1, 3);
-  if (node.kind != operation::argument) throw not_verifiable("computed offsets are not supported");
-  auto const& array = output.context.find_array(node.name);
-  if (!is_integer(array.type.kind))
-    throw not_verifiable(
-        detail::format("{} is {}, not integers", node.name, to_string(array.type)));
-  std::vector<std::size_t> offsets(array.count());
-  std::size_t previous = 0;
-  for (std::size_t i = 0; i < offsets.size(); ++i) {
-    auto const value = load(array.type.kind, array.bytes.data() + i * array.type.size).whole;
-    if (value < static_cast<int128>(previous) || value > static_cast<int128>(count))
-      throw not_verifiable(
-          detail::format("{}[{}] is {}, below the one before it or above the {} "
-                         "elements",
-                         node.name, i, static_cast<std::int64_t>(value), count));
-    previous = offsets[i] = static_cast<std::size_t>(value);
-  }
-  return offsets;
-}
-
 /// The fold of all elements before those of `thread`.
 partial fold_before(expected_output const& output, std::vector<partial> const& blocks,
                     std::size_t thread, fold_program& program)
@@ -472,10 +449,33 @@ void visit_scan(expected_output const& output, expected_visitor const& visitor)
   });
 }
 
+std::vector<std::size_t> read_offsets(expected_output const& output, std::size_t count,
+                                      std::size_t most)
+{
+  auto const& node = operand_of(output.node, 1, most);
+  if (node.kind != operation::argument) throw not_verifiable("computed offsets are not supported");
+  auto const& array = output.context.find_array(node.name);
+  if (!is_integer(array.type.kind))
+    throw not_verifiable(
+        detail::format("{} is {}, not integers", node.name, to_string(array.type)));
+  std::vector<std::size_t> offsets(array.count());
+  std::size_t previous = 0;
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    auto const value = load(array.type.kind, array.bytes.data() + i * array.type.size).whole;
+    if (value < static_cast<int128>(previous) || value > static_cast<int128>(count))
+      throw not_verifiable(
+          detail::format("{}[{}] is {}, below the one before it or above the {} "
+                         "elements",
+                         node.name, i, static_cast<std::int64_t>(value), count));
+    previous = offsets[i] = static_cast<std::size_t>(value);
+  }
+  return offsets;
+}
+
 void visit_segments(expected_output const& output, expected_visitor const& visitor)
 {
   auto const count = count_of(operand_of(output.node, 0, 3), output.context);
-  auto const offsets = read_offsets(output, count);
+  auto const offsets = read_offsets(output, count, 3);
   auto const segments = offsets.empty() ? 0 : offsets.size() - 1;
   if (segments != output.count)
     throw not_verifiable(detail::format("{} offsets are {} segments, and the output has {}",
@@ -489,6 +489,72 @@ void visit_segments(expected_output const& output, expected_visitor const& visit
       if (result.count == 0) throw not_verifiable("a fold of no elements has no value");
       worker.visit(result, {.thread = thread, .index = i}, calls_of(result), output.depth,
                    pairwise_depth(offsets[i + 1] - offsets[i]), visitor);
+    }
+  });
+}
+
+namespace {
+
+/// Operand 1 of fold_runs or scan_runs: where the runs of the elements begin.
+std::vector<std::size_t> runs_of(expected_output const& output, std::size_t count)
+{
+  auto const& node = operand_of(output.node, 1, 2);
+  auto runs = find_runs({.node = node,
+                         .context = output.context,
+                         .type = output.type,
+                         .count = output.count,
+                         .depth = std::nullopt});
+  auto const keys = count_of(node, output.context);
+  if (keys != count)
+    throw not_verifiable(
+        detail::format("{} elements are folded, and there are {} keys", count, keys));
+  return runs;
+}
+
+}  // namespace
+
+void visit_run_folds(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const count = count_of(operand_of(output.node, 0, 2), output.context);
+  auto const runs = runs_of(output, count);
+  parallel_blocks(runs.size(), [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    fold_worker worker(output, count);
+    for (auto i = begin; i < end; ++i) {
+      auto const run_end = i + 1 < runs.size() ? runs[i + 1] : count;
+      auto const result = worker.fold(runs[i], run_end);
+      worker.visit(result, {.thread = thread, .index = i}, calls_of(result), output.depth,
+                   pairwise_depth(run_end - runs[i]), visitor);
+    }
+  });
+}
+
+void visit_run_scans(expected_output const& output, expected_visitor const& visitor)
+{
+  auto const count = count_of(operand_of(output.node, 0, 2), output.context);
+  auto const runs = runs_of(output, count);
+  parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
+    fold_worker worker(output, count);
+    auto& program = worker.program();
+    auto next = std::ranges::upper_bound(runs, begin);  // run after that of element `begin`
+    auto run_begin = *std::prev(next);
+    auto before = worker.fold(run_begin, begin);  // all earlier rows of the run
+    partial row;
+    partial element;
+    for (auto i = begin; i < end; ++i) {
+      if (next != runs.end() && i == *next) {
+        run_begin = *next++;
+        before.count = row.count = 0;
+      }
+      worker.start(element, i);
+      program.combine(row, element);
+      auto prefix = before;
+      program.combine(prefix, row);
+      std::size_t const rows = (i - run_begin) / k_row + k_row;
+      worker.visit(prefix, {.thread = thread, .index = i}, calls_of(prefix), output.depth,
+                   static_cast<double>(rows) + pairwise_depth(i - run_begin), visitor);
+      if (row.count < k_row) continue;
+      program.combine(before, row);
+      row.count = 0;
     }
   });
 }

@@ -20,15 +20,33 @@ void visit_map(expected_output const& output, expected_visitor const& visitor);
 void visit_fold(expected_output const& output, expected_visitor const& visitor);
 void visit_scan(expected_output const& output, expected_visitor const& visitor);
 void visit_segments(expected_output const& output, expected_visitor const& visitor);
+void visit_run_folds(expected_output const& output, expected_visitor const& visitor);
+void visit_run_scans(expected_output const& output, expected_visitor const& visitor);
+void visit_run_lengths(expected_output const& output, expected_visitor const& visitor);
 void visit_filter(expected_output const& output, expected_visitor const& visitor);
 void visit_count(expected_output const& output, expected_visitor const& visitor);
 void visit_histogram(expected_output const& output, expected_visitor const& visitor);
 void visit_sorted(expected_output const& output, expected_visitor const& visitor);
+void visit_merged(expected_output const& output, expected_visitor const& visitor);
+void visit_bounds(expected_output const& output, expected_visitor const& visitor);
 
 /// Operand `index` of an operation, which must have `most` or fewer.
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most);
 /// The array that operand `operand` of the output's computation names; `most` as operand_of.
 array_view const& find_source(expected_output const& output, std::size_t operand = 0,
                               std::size_t most = 1);
+
+/// The elements of `array`, sorted stably by the reference of `hook`; nothing where `transforms`
+/// state none that can be evaluated.
+std::optional<std::vector<std::byte>> sort_elements(
+    std::vector<transform_reference> const& transforms, std::string const& hook,
+    array_view const& array);
+
+/// The offsets of segments, operand 1 of `most` at most, checked: not decreasing, none beyond
+/// `count` elements.
+std::vector<std::size_t> read_offsets(expected_output const& output, std::size_t count,
+                                      std::size_t most);
+/// Where the runs begin that `runs`, a unique(…), selects.
+std::vector<std::size_t> find_runs(expected_output const& runs);
 
 }  // namespace fatlink::detail

@@ -111,7 +111,8 @@ class pair_comparison {
 bool detail::accumulates(operation kind) noexcept
 {
   return kind == operation::fold || kind == operation::scan || kind == operation::exclusive_scan ||
-         kind == operation::segmented_fold;
+         kind == operation::segmented_fold || kind == operation::fold_runs ||
+         kind == operation::scan_runs;
 }
 
 plan_reference::plan_reference(launch_plan plan, std::vector<transform_reference> transforms,
@@ -150,16 +151,31 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
       return visit_scan(output, visitor);
     case operation::segmented_fold:
       return visit_segments(output, visitor);
+    case operation::fold_runs:
+      return visit_run_folds(output, visitor);
+    case operation::scan_runs:
+      return visit_run_scans(output, visitor);
+    case operation::run_lengths:
+      return visit_run_lengths(output, visitor);
     case operation::filter:
     case operation::rejected:
     case operation::unique:
+    case operation::filter_equal:
+    case operation::filter_above:
       return visit_filter(output, visitor);
     case operation::unique_count:
     case operation::count:
+    case operation::count_equal:
       return visit_count(output, visitor);
     case operation::sort:
     case operation::sort_by:
+    case operation::segmented_sort:
       return visit_sorted(output, visitor);
+    case operation::merge:
+      return visit_merged(output, visitor);
+    case operation::lower_bound:
+    case operation::upper_bound:
+      return visit_bounds(output, visitor);
     case operation::histogram:
       return visit_histogram(output, visitor);
     default:

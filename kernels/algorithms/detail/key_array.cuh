@@ -2,6 +2,8 @@
 // Arrays of keys with values.
 #pragma once
 
+#include <cstddef>
+
 namespace fatlink_algorithms {
 
 /// The type of values where only keys are sorted.
@@ -17,6 +19,12 @@ template <typename Key, typename Value>
 struct key_array {
   Key* keys;
   Value* values;  // null if Value is no_value
+
+  /// The elements from index `first` on.
+  __device__ __forceinline__ key_array from(std::size_t first) const
+  {
+    return {keys + first, is_no_value<Value> ? values : values + first};
+  }
 };
 
 }  // namespace fatlink_algorithms

@@ -27,6 +27,13 @@ __host__ __device__ constexpr std::size_t slot_count(std::size_t tiles)
   return tiles + 2 * ((tiles + k_group - 1) / k_group + 1);
 }
 
+/// What two warps of a block find before its tile.
+template <typename Value>
+struct tile_prefix {
+  Value before_in_group;
+  Value before_group;
+};
+
 template <typename Value, typename Combine>
 class look_back {
  public:
@@ -99,7 +106,33 @@ class look_back {
     return fold(from_lane(prefix, distance), sum, distance);
   }
 
+  /// Finds the prefix of a tile whose sum is `sum`: warp 0 looks back within the group, warp 1 at
+  /// the groups before. Value{} must be neutral. `found` is in shared memory.
+  __device__ __forceinline__ void find_prefix(Value const& sum, tile_prefix<Value>& found)
+  {
+    if (warp_index() == 0) find_before_in_group(sum, found);
+    if (warp_index() == 1) {
+      Value before = {};
+      if (!is_in_first_group()) before = prefix_of_group();
+      if (lane_index() == 0) found.before_group = before;
+    }
+  }
+
  private:
+  __device__ __forceinline__ void find_before_in_group(Value const& sum, tile_prefix<Value>& found)
+  {
+    Value before = {};
+    if (!is_first_of_group()) before = sum_before_in_group(sum);
+    if (lane_index() != 0) return;
+    found.before_in_group = before;
+    if (!is_last_of_group()) return;
+    before = combine_(before, sum);
+    if (is_in_first_group())
+      publish_prefix_of_next_group(before);
+    else
+      publish_group(before);
+  }
+
   /// combine(…combine(combine(prefix, sum of lane `distance`), sum of lane `distance` - 1)…, sum of
   /// lane 1).
   __device__ __forceinline__ Value fold(Value prefix, Value const& sum, unsigned distance) const
@@ -142,6 +175,18 @@ __device__ __forceinline__ void clear_slots(slot<Value>* slots, std::size_t coun
   auto const thread = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
   for (auto k = thread; k < size; k += std::size_t{gridDim.x} * blockDim.x) words[k] = 0;
   if (thread == 0) *ticket = 0;
+}
+
+/// The launch before a selection: clears the slots and the ticket, and sets each of `counts` to
+/// zero, its result for an empty array.
+template <typename Value, typename... Counts>
+__device__ __forceinline__ void clear_selection(slot<Value>* slots, std::size_t count,
+                                                unsigned* ticket, Counts*... counts)
+{
+  start_next_launch();
+  wait_for_last_launch();
+  clear_slots(slots, count, ticket);
+  if (blockIdx.x == 0 && threadIdx.x == 0) ((*counts = 0), ...);
 }
 
 }  // namespace fatlink_algorithms

@@ -47,6 +47,12 @@ struct tile_count {
   unsigned long long value;
 };
 
+/// Two numbers below 2^63.
+struct tile_counts {
+  unsigned long long first;
+  unsigned long long second;
+};
+
 /// Values of more than 8 bytes.
 template <typename Value, unsigned Bytes = sizeof(Value)>
 class slot {
@@ -150,6 +156,33 @@ class slot<tile_count, 8> {
 
  private:
   unsigned long long word_;
+};
+
+/// Each number has a flag of its own, so the access as a whole need not be atomic.
+template <>
+class slot<tile_counts, 16> {
+ public:
+  __device__ __forceinline__ void publish(tile_counts counts)
+  {
+    asm volatile(
+        "st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(words_)),
+        "l"(counts.first << 1U | 1U), "l"(counts.second << 1U | 1U)
+        : "memory");
+  }
+  __device__ __forceinline__ bool read(tile_counts& counts) const
+  {
+    unsigned long long first;
+    unsigned long long second;
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(first), "=l"(second)
+                 : "l"(__cvta_generic_to_global(words_))
+                 : "memory");
+    counts = {first >> 1U, second >> 1U};
+    return (first & second & 1U) != 0;
+  }
+
+ private:
+  alignas(16) unsigned long long words_[2];
 };
 
 }  // namespace fatlink_algorithms

@@ -39,10 +39,10 @@ class tile_ranker {
     return warp_index() * Items * k_lanes + item * k_lanes + lane_index();
   }
 
-  /// Loads the tile at `in`. Items beyond its last element are copies of the first one, so that
-  /// hooks get only elements of the array.
-  template <typename Item>
-  __device__ __forceinline__ void load(Item (&items)[Items], Item const* in) const
+  /// Loads the tile at `in`, a pointer or an object with operator[]. Items beyond its last element
+  /// are copies of the first one, so that hooks get only elements of the array.
+  template <typename Item, typename Source>
+  __device__ __forceinline__ void load(Item (&items)[Items], Source in) const
   {
 #pragma unroll
     for (unsigned i = 0; i < Items; ++i)

@@ -28,6 +28,15 @@ class one_tile {
                                        key_array<Element, Value> out, unsigned passes,
                                        Key const& key)
   {
+    sort_first(in, out, ranker_.size(), passes, key);
+  }
+
+  /// Stores only the first `count` elements of the sorted array.
+  /// `in`: a struct with `keys` and `values`, pointers or objects with operator[]
+  template <typename Source, typename Key>
+  __device__ __forceinline__ void sort_first(Source in, key_array<Element, Value> out,
+                                             unsigned count, unsigned passes, Key const& key)
+  {
     Element items[Items];
     Value values[Items];
     ranker_.load(items, in.keys);
@@ -42,8 +51,8 @@ class one_tile {
       if constexpr (k_has_values) reorder(values, shared_.values, places);
       __syncthreads();
     }
-    store(items, out.keys);
-    if constexpr (k_has_values) store(values, out.values);
+    store(items, out.keys, count);
+    if constexpr (k_has_values) store(values, out.values, count);
   }
 
  private:
@@ -61,11 +70,11 @@ class one_tile {
   }
 
   template <typename Item>
-  __device__ __forceinline__ void store(Item const (&items)[Items], Item* out) const
+  __device__ __forceinline__ void store(Item const (&items)[Items], Item* out, unsigned count) const
   {
 #pragma unroll
     for (unsigned i = 0; i < Items; ++i)
-      if (ranker::index_of(i) < ranker_.size()) out[ranker::index_of(i)] = items[i];
+      if (ranker::index_of(i) < count) out[ranker::index_of(i)] = items[i];
   }
 
   storage& shared_;

@@ -10,10 +10,7 @@ using namespace fatlink_algorithms;
 extern "C" __global__ void select_clear(slot<tile_count>* slots, std::size_t size, unsigned* ticket,
                                         unsigned long long* count)
 {
-  start_next_launch();
-  wait_for_last_launch();
-  clear_slots(slots, size, ticket);
-  if (blockIdx.x == 0 && threadIdx.x == 0) *count = 0;
+  clear_selection(slots, size, ticket, count);
 }
 
 extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)

@@ -43,8 +43,7 @@ class tile_selector {
 
   struct storage {
     alignas(16) Element elements[tile_size];
-    tile_count before_in_group;
-    tile_count before_group;
+    tile_prefix<tile_count> prefix;
     unsigned warp_counts[k_warps];
     unsigned tile;
   };
@@ -78,7 +77,7 @@ class tile_selector {
     auto const kept_before = count_warps();
     if (threadIdx.x == 0) back_from(tile).publish_tile({count_of_tile_});
     compact(items, kept_before, elements_of(tile));
-    look_back_from(tile);
+    back_from(tile).find_prefix({count_of_tile_}, shared_.prefix);
     __syncthreads();
     finish(tile);
   }
@@ -216,36 +215,10 @@ class tile_selector {
     }
   }
 
-  /// Warp 0 looks back within the group, warp 1 at the groups before.
-  __device__ __forceinline__ void look_back_from(unsigned tile)
-  {
-    auto const from = back_from(tile);
-    if (warp_index() == 0) look_back_in_group(from);
-    if (warp_index() == 1) {
-      tile_count before = {0};
-      if (!from.is_in_first_group()) before = from.prefix_of_group();
-      if (lane_index() == 0) shared_.before_group = before;
-    }
-  }
-
-  __device__ __forceinline__ void look_back_in_group(back from)
-  {
-    tile_count before = {0};
-    if (!from.is_first_of_group()) before = from.sum_before_in_group({count_of_tile_});
-    if (lane_index() != 0) return;
-    shared_.before_in_group = before;
-    if (!from.is_last_of_group()) return;
-    before.value += count_of_tile_;
-    if (from.is_in_first_group())
-      from.publish_prefix_of_next_group(before);
-    else
-      from.publish_group(before);
-  }
-
   /// Copies the elements from shared memory.
   __device__ __forceinline__ void finish(unsigned tile)
   {
-    auto const before = shared_.before_group.value + shared_.before_in_group.value;
+    auto const before = shared_.prefix.before_group.value + shared_.prefix.before_in_group.value;
     if (threadIdx.x == 0) {
       auto from = back_from(tile);
       if (from.is_last_of_group() && !from.is_in_first_group())

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass of a merge sort: each block merges one tile of a pair of runs. The tile's keys lie in
-// shared memory, where each thread finds the order of its part as places of 16 bits; the keys and
-// their values are then written in this order, a warp's part by the warp. Values are read only
-// then: those of neighboring places lie side by side in one or two parts of the array.
+// Merges two sorted arrays, for a pass of a merge sort a pair of runs: each block merges one tile.
+// The tile's keys lie in shared memory, where each thread finds the order of its part as places of
+// 16 bits; the keys and their values are then written in this order, a warp's part by the warp.
+// Values are read only then: those of neighboring places lie side by side in one or two parts of
+// the array.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,17 @@
 #include "../detail/key_array.cuh"
 #include "../detail/overlap.cuh"
 #include "merge_path.cuh"
-#include "run_pair.cuh"
 
 namespace fatlink_algorithms {
+
+/// Two sorted arrays.
+template <typename Key, typename Value>
+struct sorted_pair {
+  key_array<Key const, Value const> a;
+  std::size_t a_size;
+  key_array<Key const, Value const> b;
+  std::size_t b_size;
+};
 
 template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
 class tile_merger {
@@ -32,16 +41,11 @@ class tile_merger {
     std::size_t cuts[2];
   };
 
-  __device__ __forceinline__ tile_merger(storage& shared, key_array<Key const, Value const> in,
-                                         key_array<Key, Value> out, std::size_t n, unsigned shift,
-                                         Less less)
-      : shared_(shared),
-        in_(in),
-        out_(out),
-        less_(less),
-        place_(std::size_t{blockIdx.x} * k_size),
-        size_(n - place_ < k_size ? static_cast<unsigned>(n - place_) : k_size),
-        runs_(blockIdx.x, k_size, shift, n)
+  /// @param out    where the tile is written to
+  /// @param place  of the tile's first element among the merged ones
+  __device__ __forceinline__ tile_merger(storage& shared, sorted_pair<Key, Value> in,
+                                         key_array<Key, Value> out, std::size_t place, Less less)
+      : shared_(shared), in_(in), out_(out), less_(less), place_(place), size_(size_at(place, in))
   {
   }
 
@@ -50,40 +54,45 @@ class tile_merger {
   __device__ __forceinline__ void merge(std::size_t const* cuts)
   {
     auto a_begin = std::size_t{0};
-    auto a_end = runs_.first_size();
+    auto a_end = in_.a_size;
     if (cuts == nullptr) {
       find_own_cuts();
       a_begin = shared_.cuts[0];
       a_end = shared_.cuts[1];
     } else {
       a_begin = cuts[blockIdx.x];
-      if (place_ + size_ != runs_.end) a_end = cuts[blockIdx.x + 1];
+      if (place_ + size_ != in_.a_size + in_.b_size) a_end = cuts[blockIdx.x + 1];
     }
     merge_part(a_begin, a_end);
   }
 
  private:
+  __device__ static unsigned size_at(std::size_t place, sorted_pair<Key, Value> const& in)
+  {
+    auto const rest = in.a_size + in.b_size - place;
+    return rest < k_size ? static_cast<unsigned>(rest) : k_size;
+  }
+
   __device__ __forceinline__ void find_own_cuts()
   {
     auto const warp = warp_index();
     if (warp < 2) {
-      auto const cut =
-          merge_path_by_warp(in_.keys + runs_.begin, runs_.first_size(), in_.keys + runs_.middle,
-                             runs_.second_size(), place_ - runs_.begin + warp * size_, less_);
+      auto const cut = merge_path_by_warp(in_.a.keys, in_.a_size, in_.b.keys, in_.b_size,
+                                          place_ + warp * size_, less_);
       if (lane_index() == 0) shared_.cuts[warp] = cut;
     }
     __syncthreads();
   }
 
-  /// The tile consists of the elements a_begin to a_end - 1 of the first run, and of the second
-  /// one's after those that are before the tile.
+  /// The tile consists of the elements a_begin to a_end - 1 of a, and of those of b that follow the
+  /// ones before the tile.
   __device__ __forceinline__ void merge_part(std::size_t a_begin, std::size_t a_end)
   {
     // Between 0 and the size of the tile, unless `less` is no order: then nothing else is certain.
     if (a_end < a_begin) a_end = a_begin;
     a_size_ = a_end - a_begin < size_ ? static_cast<unsigned>(a_end - a_begin) : size_;
-    a_place_ = runs_.begin + a_begin;
-    b_place_ = runs_.middle + (place_ - runs_.begin - a_begin) - a_size_;
+    a_place_ = a_begin;
+    b_place_ = place_ - a_begin - a_size_;
     if (size_ == k_size) {
       load();
       __syncthreads();
@@ -100,18 +109,18 @@ class tile_merger {
     }
   }
 
-  /// Where the element lies in `array` that lies at `k` in shared memory: first those of the first
-  /// run, then those of the second one.
+  /// Where the element lies in `a` or `b` that lies at `k` in shared memory: first those of a, then
+  /// those of b.
   template <typename T>
-  __device__ __forceinline__ T const* source(T const* array, unsigned k) const
+  __device__ __forceinline__ T const* source(T const* a, T const* b, unsigned k) const
   {
-    return array + (k < a_size_ ? a_place_ : b_place_) + k;
+    return (k < a_size_ ? a + a_place_ : b + b_place_) + k;
   }
 
   __device__ __forceinline__ void load()
   {
-    auto const* const a = in_.keys + a_place_ + threadIdx.x;
-    auto const* const b = in_.keys + b_place_ + threadIdx.x;
+    auto const* const a = in_.a.keys + a_place_ + threadIdx.x;
+    auto const* const b = in_.b.keys + b_place_ + threadIdx.x;
     Key keys[Items];
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item)
@@ -155,10 +164,10 @@ class tile_merger {
   {
     auto const begin = warp_index() * k_warp_size + lane_index();
     auto const* const places = shared_.places + begin;
-    auto* const keys = out_.keys + place_ + begin;
+    auto* const keys = out_.keys + begin;
 #pragma unroll
     for (unsigned k = 0; k < k_warp_size; k += k_lanes) keys[k] = shared_.keys[places[k]];
-    if constexpr (k_has_values) store_values(places, out_.values + place_ + begin);
+    if constexpr (k_has_values) store_values(places, out_.values + begin);
   }
 
   __device__ __forceinline__ void store_values(unsigned short const* places, Value* values) const
@@ -168,7 +177,7 @@ class tile_merger {
       Value copies[k_value_batch];
 #pragma unroll
       for (unsigned item = first; item < first + k_value_batch && item < Items; ++item)
-        copies[item - first] = *source(in_.values, places[item * k_lanes]);
+        copies[item - first] = *source(in_.a.values, in_.b.values, places[item * k_lanes]);
 #pragma unroll
       for (unsigned item = first; item < first + k_value_batch && item < Items; ++item)
         values[item * k_lanes] = copies[item - first];
@@ -180,7 +189,8 @@ class tile_merger {
   __device__ void load_partial()
   {
 #pragma unroll 1
-    for (auto k = threadIdx.x; k < size_; k += Threads) shared_.keys[k] = *source(in_.keys, k);
+    for (auto k = threadIdx.x; k < size_; k += Threads)
+      shared_.keys[k] = *source(in_.a.keys, in_.b.keys, k);
   }
 
   __device__ void merge_partial()
@@ -202,20 +212,20 @@ class tile_merger {
 #pragma unroll 1
     for (auto k = threadIdx.x; k < size_; k += Threads) {
       auto const place = shared_.places[k];
-      out_.keys[place_ + k] = shared_.keys[place];
-      if constexpr (k_has_values) out_.values[place_ + k] = *source(in_.values, place);
+      out_.keys[k] = shared_.keys[place];
+      if constexpr (k_has_values) out_.values[k] = *source(in_.a.values, in_.b.values, place);
     }
   }
 
   storage& shared_;
-  key_array<Key const, Value const> in_;
+  sorted_pair<Key, Value> in_;
   key_array<Key, Value> out_;
   Less less_;
-  std::size_t place_;  // of the tile in the array
-  unsigned size_;      // of the tile
-  run_pair runs_;
-  unsigned a_size_ = 0;      // elements of the tile that are of the first run
-  std::size_t a_place_ = 0;  // an element of the tile lies at k + a_place_ or k + b_place_
+  std::size_t place_;    // of the tile among the merged elements
+  unsigned size_;        // of the tile
+  unsigned a_size_ = 0;  // elements of the tile that are of a
+  // An element of the tile lies at k + a_place_ in a, or at k + b_place_ (modulo 2^64) in b.
+  std::size_t a_place_ = 0;
   std::size_t b_place_ = 0;
 };
 

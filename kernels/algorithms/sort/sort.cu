@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
 {
   wait_for_last_launch();
   __shared__ merger<no_value>::storage shared;
-  merger<no_value>(shared, keys_in{to_other ? out : other, nullptr},
-                   keys_out{to_other ? other : out, nullptr}, n, shift, less_hook())
-      .merge(has_cuts ? cuts : nullptr);
+  merge_runs<no_value>(shared, keys_in{to_other ? out : other, nullptr},
+                       keys_out{to_other ? other : out, nullptr}, has_cuts ? cuts : nullptr, n,
+                       shift);
 }

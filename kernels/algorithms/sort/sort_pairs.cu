@@ -36,8 +36,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
 {
   wait_for_last_launch();
   __shared__ merger<value>::storage shared;
-  merger<value>(shared, to_other ? pairs_in{out, out_values} : pairs_in{other, other_values},
-                to_other ? pairs_out{other, other_values} : pairs_out{out, out_values}, n, shift,
-                less_hook())
-      .merge(has_cuts ? cuts : nullptr);
+  merge_runs<value>(shared, to_other ? pairs_in{out, out_values} : pairs_in{other, other_values},
+                    to_other ? pairs_out{other, other_values} : pairs_out{out, out_values},
+                    has_cuts ? cuts : nullptr, n, shift);
 }

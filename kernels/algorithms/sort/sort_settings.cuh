@@ -31,4 +31,19 @@ using sorter = tile_sorter<fatlink_element, Value, less_hook, k_threads, k_items
 template <typename Value>
 using merger = tile_merger<fatlink_element, Value, less_hook, k_threads, k_items>;
 
+/// Merges the block's tile of a pair of runs of `in`; `shift` as for run_pair, `cuts` as for merge.
+template <typename Value>
+__device__ __forceinline__ void merge_runs(typename merger<Value>::storage& shared,
+                                           key_array<fatlink_element const, Value const> in,
+                                           key_array<fatlink_element, Value> out,
+                                           std::size_t const* cuts, std::size_t n, unsigned shift)
+{
+  auto const place = std::size_t{blockIdx.x} * merger<Value>::tile_size;
+  run_pair const runs(blockIdx.x, merger<Value>::tile_size, shift, n);
+  merger<Value>(shared,
+                {in.from(runs.begin), runs.first_size(), in.from(runs.middle), runs.second_size()},
+                out.from(place), place - runs.begin, less_hook())
+      .merge(cuts);
+}
+
 }  // namespace fatlink_algorithms

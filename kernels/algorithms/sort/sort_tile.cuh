@@ -32,8 +32,8 @@ class tile_sorter {
   __device__ __forceinline__ tile_sorter(storage& shared, key_array<Key const, Value const> in,
                                          key_array<Key, Value> out, std::size_t n, Less less)
       : shared_(shared),
-        in_{in.keys + first(), in.values + (k_has_values ? first() : 0)},
-        out_{out.keys + first(), out.values + (k_has_values ? first() : 0)},
+        in_(in.from(first())),
+        out_(out.from(first())),
         size_(n - first() < k_size ? static_cast<unsigned>(n - first()) : k_size),
         less_(less)
   {

@@ -21,14 +21,18 @@
 //                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
 //   equal         FATLINK_EQUAL(type, a, b)                 bool: whether b is equal to a
+//   by_key        FATLINK_COMBINE(type, a, b)               type
+//                 FATLINK_SAME_KEY(type, a, b)              bool: whether key b is equal to a
+//   same_key      FATLINK_SAME_KEY(type, a, b)              bool; keys may have any size
 //   key           FATLINK_KEY(type, x)                      an unsigned integer (sort_keys.cuh)
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
+//   part          FATLINK_PART(type, x)                     unsigned: 0, 1, or more for the rest
 //   map1          FATLINK_MAP1(to, from, x)                 to
 //   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
 //   map3          FATLINK_MAP3(to, from1, a, from2, b, from3, c)
 //
-// The bodies of LOAD, STORE, KEEP, KEY, BIN and MAP may use `state`, a void const*: the launch's
-// user data, or null. No hook may synchronize the block or the warp.
+// The bodies of LOAD, STORE, KEEP, KEY, BIN, PART and MAP may use `state`, a void const*: the
+// launch's user data, or null. No hook may synchronize the block or the warp.
 #pragma once
 
 #include <cstddef>
@@ -70,6 +74,8 @@ __device__ __forceinline__ To copy_bits(From const& from)
 
 #ifdef FATLINK_CONTRACT_LOADS  // defined by load_combine, which has the hook `load`
 #define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(load_combine, combine, type)
+#elif defined(FATLINK_CONTRACT_BY_KEY)  // defined by by_key
+#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(by_key, combine, type)
 #else
 #define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(combine, combine, type)
 #endif
@@ -84,25 +90,34 @@ __device__ __forceinline__ To copy_bits(From const& from)
   }                                                                                             \
   static __device__ __forceinline__ type fatlink_combine(type a, type b)
 
-#define FATLINK_LESS(type, a, b)                                        \
-  FATLINK_DETAIL_ELEMENT_OF(less, less, type);                          \
-  static __device__ __forceinline__ bool fatlink_less(type a, type b);  \
-  extern "C" __device__ bool less(fatlink_element a, fatlink_element b) \
-  {                                                                     \
-    using fatlink_detail::copy_bits;                                    \
-    return fatlink_less(copy_bits<type>(a), copy_bits<type>(b));        \
-  }                                                                     \
-  static __device__ __forceinline__ bool fatlink_less(type a, type b)
-
-#define FATLINK_EQUAL(type, a, b)                                        \
-  FATLINK_DETAIL_ELEMENT_OF(equal, equal, type);                         \
-  static __device__ __forceinline__ bool fatlink_equal(type a, type b);  \
-  extern "C" __device__ bool equal(fatlink_element a, fatlink_element b) \
+/// A hook of two elements: `bool hook(fatlink_element, fatlink_element)`.
+#define FATLINK_DETAIL_RELATION(hook, type, a, b)                        \
+  FATLINK_DETAIL_ELEMENT_OF(hook, hook, type);                           \
+  static __device__ __forceinline__ bool fatlink_##hook(type a, type b); \
+  extern "C" __device__ bool hook(fatlink_element a, fatlink_element b)  \
   {                                                                      \
     using fatlink_detail::copy_bits;                                     \
-    return fatlink_equal(copy_bits<type>(a), copy_bits<type>(b));        \
+    return fatlink_##hook(copy_bits<type>(a), copy_bits<type>(b));       \
   }                                                                      \
-  static __device__ __forceinline__ bool fatlink_equal(type a, type b)
+  static __device__ __forceinline__ bool fatlink_##hook(type a, type b)
+
+#define FATLINK_LESS(type, a, b) FATLINK_DETAIL_RELATION(less, type, a, b)
+#define FATLINK_EQUAL(type, a, b) FATLINK_DETAIL_RELATION(equal, type, a, b)
+
+#define FATLINK_SAME_KEY(type, a, b)                                                  \
+  FATLINK_ELEMENT(same_key, type);                                                    \
+  static __device__ __forceinline__ bool fatlink_same_key(type a, type b);            \
+  extern "C" __device__ bool same_key(void const* keys, std::size_t index)            \
+  {                                                                                   \
+    auto const* const key = static_cast<type const*>(keys) + index;                   \
+    return fatlink_same_key(key[-1], key[0]);                                         \
+  }                                                                                   \
+  extern "C" __device__ void copy_key(void* out, std::size_t place, void const* keys, \
+                                      std::size_t index)                              \
+  {                                                                                   \
+    static_cast<type*>(out)[place] = static_cast<type const*>(keys)[index];           \
+  }                                                                                   \
+  static __device__ __forceinline__ bool fatlink_same_key(type a, type b)
 
 /// A hook of one element and the state: `result hook(fatlink_element, void const*)`.
 #define FATLINK_DETAIL_UNARY(contract, result, hook, type, x)                         \
@@ -121,6 +136,7 @@ __device__ __forceinline__ To copy_bits(From const& from)
 #define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
 #endif
 #define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
+#define FATLINK_PART(type, x) FATLINK_DETAIL_UNARY(part, unsigned, part, type, x)
 
 #define FATLINK_KEY(type, x)                                                                      \
   FATLINK_DETAIL_ELEMENT_OF(key, key, type);                                                      \

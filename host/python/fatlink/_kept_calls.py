@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prepared libraries and calls that are kept for the next call of an algorithm.
+
+Prepared libraries are kept by algorithm, operator, element types, device and link mode. If a call has the operator and types
+of an earlier call, and the class of its arrays has the C exchange API of DLPack 1.3 (PyTorch since 2.10), it is repeated by a
+single call of the C interface, which reads the arrays and runs the plan. If that call refuses the arrays, the call takes the
+path of a first call, which runs it or reports why it cannot."""
+from __future__ import annotations
+
+import ctypes
+import sys
+
+from ._arrays import View, exchanges, require_one_place
+from ._devices import HOST, as_device
+from ._elements import SIZES, element_type, is_compatible, size_of_library, warn_of_names
+from ._errors import CompileError, RefusedError, UnavailableError, UsageError, UsageTypeError
+from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
+from ._linking import after_configure, mode_number
+from ._operator_names import explained, label_of, wrong_type
+from ._operators import Conversion, candidates, is_of_any_size, is_source, key_of, name_of, not_an_operator
+from ._plans import Prepared, Slot, Value, device_for, element_for_output
+
+# Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
+# the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_plans.py).
+_LIMIT = 8 << 20
+
+
+class _ConvertFirst:
+    """Stands for a BoundAlgorithm whose operator cannot be linked with a conversion to the type `dtype`."""
+
+    bytes = 0
+    is_used = False
+    prepared = None
+
+
+CONVERT_FIRST = _ConvertFirst()
+# What the plans of some algorithms call the array whose elements the operator takes; others call it "in".
+_FIRST_ARRAYS = {"merge": "in1", "run_lengths": "keys", "unique_by_key": "keys", "unique_by_key_wide": "keys"}
+_bound: dict = {}
+_gates: dict = {}  # of the calls that are being prepared
+_lock = make_lock()
+
+
+def for_operator(label, make):
+    """Returns the result of `make`. If a compiler is missing, the error names the operator that needs it."""
+    try:
+        return make()
+    except UnavailableError as cause:
+        cause.message = f"{label}: {cause.message}"
+        raise
+
+
+class BoundAlgorithm:
+    """A prepared library of an algorithm, with its operator."""
+
+    __slots__ = ("prepared", "operator", "identity", "elements", "bytes", "is_used")
+
+    def __init__(self, prepared, operator):
+        self.bytes = 0 if prepared.device.is_gpu else prepared.image_bytes
+        self.is_used = False  # since the last time that calls were dropped
+        self.prepared = prepared
+        self.operator = operator
+        self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
+            "init" in prepared.by_name) else None
+        self.elements = {argument.name: argument.element for argument in prepared.arguments}  # None of structs
+        if operator.result is not None and "out" in self.elements:
+            self._set_result(operator.result, prepared.by_name["out"])
+
+    def _set_result(self, element, argument):
+        """Sets the type of the results to `dtype`. It can only distinguish types that the plan describes in the same way,
+        such as bool and uint8."""
+        if not is_compatible(element, argument):
+            raise UsageTypeError(f"dtype is {element}, but {self.operator.name} makes {argument.type_name}", input="dtype",
+                                 hint="leave dtype= out, or pass an operator of this type; it converts the results of Python "
+                                      "functions only")
+        self.elements[argument.name] = element
+
+    def accepts(self, name, element):
+        """Whether arrays of this type may be passed for an argument."""
+        return is_compatible(element, self.prepared.by_name[name])
+
+    def require_element(self, name, like):
+        """The struct type of an argument, taken from the array `like`."""
+        return element_for_output(self.prepared.by_name[name], like)
+
+    def initial(self, value, element=None):
+        """The Value of `init`; `element` is its type. If `value` is None, the operator's identity."""
+        if value is not None:
+            return self.prepared.value("init", value, element and element.dtype)
+        if self.identity is None:
+            raise UsageError(f"the identity of {self.operator.name} is not known", input="init", code="no-identity",
+                             hint=f"pass init=, a value of {self.prepared.by_name['init'].type_name} with which the result begins: "
+                                  "the operator's identity, or init=x[0] where the operator picks one of two elements, as argmax does")
+        return self.identity
+
+
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None, equal=None):
+    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of the array for results
+    if its struct may differ from the sources'. `equal`: an operator for keys, which are the second source."""
+    first = sources[0]
+    if dtype is not None:
+        dtype = element_type(dtype)
+    key = (algorithm, op if isinstance(op, str) and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
+    if len(sources) > 1 or dtype is not None:
+        key = (*key, dtype, *[source.element for source in sources[1:]])
+    if out is not None:
+        key = (*key, out.element)
+    if equal is not None:
+        key = (*key, equal if isinstance(equal, str) and equal.isidentifier() else key_of(equal))
+    try:
+        entry = _bound.get(key)
+    except TypeError:
+        raise _unhashable(op, base, equal, mode, device) from None
+    if entry is not None and (len(sources) == 1 or _are_together(sources)):
+        entry.is_used = True
+        return entry
+    return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element, equal)
+
+
+def _unhashable(op, base, equal, mode, device):
+    """The error for the argument that cannot be hashed."""
+    for operator, contract in ((op, base), (equal, "same_key")):
+        try:
+            hash(operator)
+        except TypeError:
+            return not_an_operator(operator, contract)
+    mode_number(mode)
+    as_device(device)
+    return not_an_operator(op, base)
+
+
+def _are_together(sources):
+    place = sources[0].place
+    return all(source.place == place for source in sources)
+
+
+def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out, equal):
+    names = (_FIRST_ARRAYS.get(algorithm, "in"),) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
+    place = require_one_place(dict(zip("xyz" if equal is None else ("x", "keys"), sources)))
+    target = device_for(place, device)
+    mode_number(mode)
+    with _lock:
+        gate = _gates.setdefault(key, make_lock())
+    try:
+        with gate:  # others link at the same time, the same call waits
+            entry = _bound.get(key)
+            if entry is None and equal is None:
+                elements = [dtype] if base == "combine" and dtype is not None else [source.element for source in sources]
+                entry = _explaining(lambda: _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out),
+                                    op, algorithm, base, elements)
+            elif entry is None:
+                entry = _try_by_key(algorithm, op, equal, *sources, target, mode)
+            if key not in _bound:
+                _keep(key, entry)
+    finally:
+        _gates.pop(key, None)
+    return entry
+
+
+def _explaining(make, op, algorithm, base, elements):
+    """Returns the result of `make`. An error that is about the operator is explained in terms of the call."""
+    try:
+        return make()
+    except (RefusedError, CompileError, UsageError) as cause:
+        if (error := explained(cause, op, algorithm, base, elements)) is cause:
+            raise
+        raise error from cause
+
+
+def _warn_of_names(operator, prepared, names, sources):
+    for name, array, source in zip(names, "xyz", sources):
+        type_name = prepared.by_name[name].type_name
+        if type_name.startswith("{") and source.element.name != type_name:
+            warn_of_names(array, source.element, operator.name, type_name)
+
+
+def _forget_gpus():
+    """In a child process: makes the next call for a GPU fail when it prepares its library, before it makes an array."""
+    for key in [key for key, entry in _bound.items() if entry.prepared is not None and entry.prepared.device.is_gpu]:
+        del _bound[key]
+
+
+after_configure.append(_bound.clear)  # the next calls link with the new settings
+after_fork.append(_forget_gpus)
+
+
+def _keep(key, algorithm):
+    with _lock:
+        size = sum(entry.bytes for entry in _bound.values()) + algorithm.bytes
+        for oldest in [kept for kept, entry in _bound.items() if entry.bytes] * 2:
+            if size <= _LIMIT:
+                break
+            entry = _bound.pop(oldest, None)
+            if entry is not None and entry.is_used:
+                entry.is_used = False
+                _bound[oldest] = entry  # a second chance
+            elif entry is not None:
+                size -= entry.bytes
+        _bound[key] = algorithm
+
+
+def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
+    """Finds the library for the size of the elements. For load_combine it is the size of the results, which the operator
+    states."""
+    elements = [source.element for source in sources]
+    if base == "combine" and result is not None:
+        return _try_converted(algorithm, op, sources, device, mode, result)
+    if is_of_any_size(base):
+        operators = candidates(op, base, elements, mode, result, out=out)
+        return _try_candidates(operators, algorithm, base, op, names, sources, device, mode)
+    sizes = [size_of_library(elements[0], algorithm)]
+    if base == "load_combine":
+        sizes += [size for size in SIZES if size not in sizes]
+    failure = None
+    while sizes:
+        size = sizes.pop(0)
+        try:
+            operators = candidates(op, base, elements, mode, result, size, out)
+            return _try_candidates(operators, f"{algorithm}_{size}", base, op, names, sources, device, mode)
+        except (RefusedError, CompileError) as cause:
+            failure = failure or cause
+            sizes = _remaining_sizes(sizes, cause, base)
+    raise failure
+
+
+def _try_by_key(algorithm, op, equal, values, keys, device, mode):
+    """Finds the library for the size of the values, which `op` combines; `equal` compares the keys."""
+    of_keys = equal, algorithm, "same_key", [keys.element]
+    for key_operator in _explaining(lambda: candidates(equal, "same_key", [keys.element], mode), *of_keys):
+        try:
+            same_key = _explaining(key_operator.make, *of_keys)
+            entry = _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode), op, algorithm, "combine",
+                                [values.element])
+        except RefusedError as cause:
+            failure = cause
+        else:
+            failure = wrong_type(key_operator.name if name_of(equal) else equal, [entry.prepared.by_name["keys"]], "same_key",
+                                 [keys.element], ("keys",))
+            if failure is None:
+                return entry
+        if not key_operator.is_guess:
+            break
+    raise failure
+
+
+def _try_with_inputs(inputs, algorithm, op, values, device, mode):
+    """As _try_candidates(), for a library that links `inputs` in addition to the operator."""
+    size = size_of_library(values.element, algorithm)
+    operators = candidates(op, "combine", [values.element], mode, size=size)
+    for operator in operators:
+        operator.make = _with_inputs(inputs, operator.make)
+    return _try_candidates(operators, f"{algorithm}_{size}", "combine", op, ("in",), (values,), device, mode)
+
+
+def _with_inputs(inputs, make):
+    return lambda: [*inputs, *make()]
+
+
+def _try_converted(algorithm, op, sources, device, mode, result):
+    """Finds the library whose hook `load` converts each element to the type `result`, in which the operator combines them.
+    CONVERT_FIRST if the operator is already compiled for libraries without `load`."""
+    contract = f"load_combine_{result.bytes}"
+    conversion = Conversion(sources[0].element, result)
+    operators = candidates(op, "combine", [result], mode, result, contract=contract)
+    for operator in operators:
+        operator.make = _with_conversion(label_of(op), operator.make, conversion, contract)
+    try:
+        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", op, ("in",), sources, device, mode)
+    except RefusedError as cause:
+        if cause.code != "contract-mismatch":
+            raise
+        return CONVERT_FIRST
+
+
+def _with_conversion(label, make, conversion, contract):
+    return lambda: [for_operator(label, lambda: conversion.compile("load_combine", contract)), *make()]
+
+
+def _remaining_sizes(sizes, cause, base):
+    """The sizes to try after an error that shows that the current size is wrong."""
+    if isinstance(cause, RefusedError):
+        return sizes if cause.code == "contract-mismatch" else []
+    _, _, size = cause.message.partition(f"use the contract {base}_")
+    digits = size[:len(size) - len(size.lstrip("0123456789"))]
+    return [int(digits)] if digits and int(digits) in sizes else []
+
+
+def _try_candidates(operators, library, base, op, names, sources, device, mode):
+    failure = None
+    for operator in operators:
+        try:
+            prepared = Prepared(device, library, operator.make(), mode)
+        except RefusedError as cause:
+            failure = failure or cause
+            if operator.is_guess:  # an installed name that is of another contract
+                continue
+            raise
+        failure = wrong_type(operator.name if name_of(op) else op, [prepared.by_name[name] for name in names], base,
+                             [source.element for source in sources], names if base == "same_key" else "xyz")
+        if failure is None:
+            _warn_of_names(operator, prepared, names, sources)
+            return BoundAlgorithm(prepared, operator)
+        if not operator.is_guess:
+            break
+    raise failure
+
+
+_repeated: dict = {}  # by Repeated.key
+
+
+class Repeated:
+    """A call that can be repeated: an algorithm with an operator, link mode and device, and the types and place of its
+    arrays."""
+
+    __slots__ = ("key", "exchange", "settings", "run")
+
+    def __init__(self, key, exchange):
+        self.key = key
+        self.exchange = exchange
+        self.settings = _generation[0]
+        self.run = _not_made_yet
+
+    def learn(self, prepared, names, entries, arrays, result):
+        """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: the View of the results."""
+        algorithm, op = self.key[:2]
+        if self.settings != _generation[0] or not op.isidentifier() and not is_source(op):  # a file may be replaced
+            return
+        for name, entry in zip(names, entries):
+            if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
+                return
+        slot = Slot(names, prepared._encoded)
+        for item, entry in zip(slot.items, entries):
+            if entry.__class__ is Value:
+                item.value = entry.address
+            elif entry.__class__ is not View:  # a state that is not given
+                item.count = 0
+        has_one_result = algorithm == "reduce" or tuple(result.shape) != tuple(arrays[0].shape)
+        self.run = _bind(_Calls(prepared, self.exchange, slot, [entry for entry in entries if entry.__class__ is Value]),
+                         [entries.index(array) for array in arrays], entries.index(result), has_one_result,
+                         _maker(arrays[0].array, has_one_result, result.array.dtype), result.kind.increment_version,
+                         any(entry.array.dtype.is_complex for entry in (*arrays, result)))
+        _repeated[self.key] = self
+
+
+class _Calls:
+    """Memory for calls of the C interface with the same argument names; each piece is used by one thread at a time."""
+
+    def __init__(self, prepared, exchange, slot, values):
+        self.keeps = prepared, slot, values
+        self.names = {"plan": prepared.handle, "exchange": exchange, "arguments": slot.address, "count": len(slot.items)}
+        self.spare = []
+
+    def make(self):
+        """The objects of a call, and the address of its struct."""
+        objects = (ctypes.c_void_p * self.names["count"])()
+        struct = ObjectCall(**self.names, objects=ctypes.addressof(objects))
+        return objects, ctypes.addressof(struct), struct
+
+
+def _not_made_yet(arrays, out):
+    """The function of a call that was not made yet."""
+
+
+def _is_special(array):
+    """Whether an array has properties that DLPack does not express, or refers to memory that was freed."""
+    return array.requires_grad or array.is_neg() or array.is_conj() or array.storage_offset() and not array.untyped_storage().nbytes()
+
+
+def _bind(calls, places, result_place, has_one_result, make, mark_written, may_be_conj):
+    """Returns the function that repeats a call. It uses only its own variables and handles the first array outside of a loop,
+    because every step costs time compared with a launch. `places`: the positions of the arrays among the arguments."""
+    place, *more = places
+    looks_at_all = more or may_be_conj
+    run_objects, spare = c.plan_run_objects, calls.spare
+
+    def run_again(arrays, out):
+        """Queues the call and returns `out` or a new array of results. None: nothing was done."""
+        first = arrays[0]
+        try:
+            if first.requires_grad or first.is_neg() or first.storage_offset() and not first.untyped_storage().nbytes():
+                return None
+            if out is not None and (out.requires_grad or out.is_neg() or out.storage_offset() and not out.untyped_storage().nbytes()
+                                    or has_one_result and out.numel() != 1):
+                return None
+            if looks_at_all and any(_is_special(array) for array in (*arrays, first if out is None else out)):
+                return None
+        except RuntimeError:  # traced by vmap: it has no storage
+            return None
+        result = make(first) if out is None else out
+        try:
+            memory = spare.pop()
+        except IndexError:
+            memory = calls.make()
+        objects, address, _ = memory
+        objects[place] = id(first)
+        if more:
+            for other_place, array in zip(more, arrays[1:]):
+                objects[other_place] = id(array)
+        objects[result_place] = id(result)
+        error = run_objects(address)
+        spare.append(memory)
+        if error is not None:
+            if c.error_get_kind(error) != _USAGE:
+                raise error_of(error)
+            c.error_free(error)
+            return None
+        if out is not None:
+            mark_written(out)
+        return result
+    return run_again
+
+
+def _maker(source, has_one_result, dtype):
+    """Returns the function that makes an array for results from the first array of a call: with its shape, or without
+    dimensions. PyTorch's empty_like takes half the time of a call with a stated type and device."""
+    torch = sys.modules["torch"]
+    if has_one_result:
+        model = torch.empty((), dtype=dtype, device=source.device)
+        return lambda first: torch.empty_like(model)
+    if dtype is source.dtype:
+        return torch.empty_like
+    return lambda first: torch.empty_like(first, dtype=dtype)
+
+
+def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
+    """The Repeated for this kind of call, which may not have been made yet; None if such calls cannot be repeated.
+    `dimensions`: as in a fatlink_array_exchange."""
+    first = arrays[0]
+    array_class = first.__class__
+    if array_class not in exchanges or out is not None and out.__class__ is not array_class:
+        return None
+    key = algorithm, op, mode, device, first.get_device(), first.dtype, None if out is None else out.dtype
+    if len(arrays) > 1:
+        if any(array.__class__ is not array_class for array in arrays):
+            return None
+        key = (*key, *[array.dtype for array in arrays[1:]])
+    try:
+        return _repeated[key]
+    except KeyError:
+        pass
+    except TypeError:  # an operator or mode that is no text
+        return None
+    return Repeated(key, exchanges[array_class][dimensions]) if isinstance(op, str) and key[4] != HOST else None
+
+
+_USAGE = 1  # a fatlink_error_kind
+_generation = [0]  # of the settings
+
+
+def _forget_repeated():
+    _generation[0] += 1
+    _repeated.clear()
+
+
+after_configure.append(_forget_repeated)  # the next calls link with the new settings
+after_fork.append(_repeated.clear)  # the way of the first call says why a GPU cannot be used

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists the runs of equal keys, in one pass: each block finds the heads of a tile, and waits for
+// the number of heads in the tiles before it (prefix_finder.cuh).
+#pragma once
+
+#include "../detail/prefix_finder.cuh"
+#include "run_folds.cuh"
+#include "run_heads.cuh"
+
+namespace fatlink_algorithms {
+
+struct add_counts {
+  __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
+};
+
+struct add_lengths {
+  __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const
+  {
+    return a + b;
+  }
+};
+
+/// Call either write_lengths(), which writes the key and the length of each run, or write_values(),
+/// which writes its key and its first value.
+template <unsigned Threads, unsigned Rows, unsigned Width>
+class run_lister {
+  static constexpr unsigned k_warps = Threads / k_lanes;
+  using heads = run_heads<Threads, Rows, Width>;
+  using fold = run_fold<unsigned long long>;
+  using combine_folds = combine_runs<unsigned long long, add_lengths>;
+  using length_finder = prefix_finder<fold, combine_folds>;
+  using count_finder = prefix_finder<tile_count, add_counts>;
+
+ public:
+  static constexpr unsigned tile_size = heads::tile_size;
+
+  struct storage {
+    typename heads::storage heads;
+    union {
+      typename length_finder::storage lengths;
+      typename count_finder::storage counts;
+    };
+    unsigned warp_counts[k_warps];
+    unsigned tile;
+    bool ends_run;  // whether the last run of the tile ends in it
+  };
+
+  __device__ run_lister(storage& shared, key_hooks keys, std::size_t n, unsigned* ticket)
+      : shared_(shared),
+        keys_(keys),
+        tile_(take_tile(ticket, shared.tile)),
+        begin_(std::size_t{tile_} * tile_size),
+        rest_(n - begin_)
+  {
+    heads heads_of_tile;
+    heads_of_tile.find(keys, begin_, size());
+    auto const count = heads_of_tile.count();
+    if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
+    if (threadIdx.x == 0) shared_.ends_run = rest_ <= tile_size || keys.is_head(begin_ + tile_size);
+    __syncthreads();
+    heads_of_tile.write_places(shared_.heads, count_warps());
+  }
+
+  /// The last tile sets `count` to the number of runs.
+  __device__ __forceinline__ void write_lengths(slot<fold>* slots, unsigned long long* lengths,
+                                                unsigned long long* count)
+  {
+    __syncthreads();
+    auto const places = shared_.heads.places;
+    fold const sum{runs_, size() - (runs_ > 0 ? places[runs_ - 1] : 0U)};
+    length_finder finder(shared_.lengths, slots, tile_, sum, combine_folds{});
+    finder.publish();
+    finder.look_back();
+    __syncthreads();
+    fold before = {};
+    finder.find(before);
+    copy_keys(before.runs, count);
+    auto const end = runs_ + (shared_.ends_run ? 1 : 0);
+    for (auto k = threadIdx.x + begins_run(); k < end; k += Threads) {
+      auto const begin = k > 0 ? places[k - 1] : 0U;
+      auto const length = (k < runs_ ? places[k] : size()) - begin;
+      lengths[before.runs + k - 1] = length + (k > 0 ? 0 : before.value);
+    }
+  }
+
+  /// The last tile sets `count` to the number of runs.
+  template <typename Value>
+  __device__ __forceinline__ void write_values(slot<tile_count>* slots, Value const* in, Value* out,
+                                               unsigned long long* count)
+  {
+    count_finder finder(shared_.counts, slots, tile_, {runs_}, add_counts());
+    finder.publish();
+    finder.look_back();
+    __syncthreads();
+    tile_count before = {};
+    finder.find(before);
+    copy_keys(before.value, count);
+#pragma unroll 4
+    for (auto k = threadIdx.x; k < runs_; k += Threads)
+      out[before.value + k] = in[begin_ + shared_.heads.places[k]];
+  }
+
+ private:
+  __device__ unsigned size() const
+  {
+    return rest_ < tile_size ? static_cast<unsigned>(rest_) : tile_size;
+  }
+
+  /// Sets runs_, the number of heads in the tile. Returns that in the warps before this one.
+  __device__ __forceinline__ unsigned count_warps()
+  {
+    auto const lane = lane_index();
+    auto const sums = scan_lanes(lane < k_warps ? shared_.warp_counts[lane] : 0, add_numbers());
+    runs_ = from_lane(sums, k_warps - 1);
+    auto const before = from_lane(sums, warp_index() == 0 ? 0 : warp_index() - 1);
+    return warp_index() == 0 ? 0 : before;
+  }
+
+  /// Whether the first element of the tile is a head: 1 or 0.
+  __device__ __forceinline__ unsigned begins_run() const
+  {
+    return runs_ > 0 && shared_.heads.places[0] == 0 ? 1 : 0;
+  }
+
+  /// Copies the keys of the tile's heads; `before`: the number of runs in the tiles before.
+  __device__ __forceinline__ void copy_keys(unsigned long long before, unsigned long long* count)
+  {
+    if (threadIdx.x == 0 && rest_ <= tile_size) *count = before + runs_;
+#pragma unroll 4
+    for (auto k = threadIdx.x; k < runs_; k += Threads)
+      keys_.copy(before + k, begin_ + shared_.heads.places[k]);
+  }
+
+  storage& shared_;
+  key_hooks keys_;
+  unsigned tile_;
+  std::size_t begin_;
+  std::size_t rest_;  // elements from begin_ on
+  unsigned runs_ = 0;
+};
+
+}  // namespace fatlink_algorithms

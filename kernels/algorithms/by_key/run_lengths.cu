@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// The library run_lengths: the key and the length of each run of equal keys. A launch of
+// run_lengths_clear precedes run_lengths_tiles, except for one tile.
+#include "../same_key.cuh"
+#include "list_runs.cuh"
+
+using namespace fatlink_algorithms;
+
+namespace {
+
+constexpr unsigned k_threads = 256;
+using lister = run_lister<k_threads, 4, 4>;
+
+}  // namespace
+
+extern "C" __global__ void run_lengths_clear(slot<run_fold<unsigned long long>>* slots,
+                                             std::size_t size, unsigned* ticket,
+                                             unsigned long long* count)
+{
+  clear_selection(slots, size, ticket, count);
+}
+
+extern "C" __global__ void __launch_bounds__(k_threads, 4)
+    run_lengths_tiles(void const* keys, void* out_keys, unsigned long long* lengths,
+                      unsigned long long* count, std::size_t n,
+                      slot<run_fold<unsigned long long>>* slots, unsigned* ticket)
+{
+  __shared__ lister::storage shared;
+  lister(shared, {keys, out_keys}, n, ticket).write_lengths(slots, lengths, count);
+}
