@@ -52,7 +52,7 @@ class Names(OperatorCase):
                               says=f"operator {operator} takes {takes}, but x is an array of int64", hint="int64")
 
     def test_of_an_operator_of_another_algorithm(self):
-        for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort, sort_pairs, merge and searchsorted, not for reduce"),
+        for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort, sort_pairs, segmented_sort, merge and searchsorted, not for reduce"),
                                          (fatlink.sort, "add", "add is for reduce, segmented_reduce, scan, exclusive_scan and map, not for sort"),
                                          (fatlink.select, "gelu", "gelu is for libraries with the contract apply_transform, not for select")):
             self.assert_error(fatlink.UsageError, function, self.numbers, operator, says=f"operator {says}", code="wrong-operator",
@@ -491,7 +491,7 @@ class Sources(OperatorCase):
 
     def test_of_another_algorithm(self):
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "FATLINK_LESS(float, a, b) { return a < b; }", init=0,
-                          says="the CUDA source, which defines FATLINK_LESS, is for sort, sort_pairs, merge and searchsorted, not for reduce",
+                          says="the CUDA source, which defines FATLINK_LESS, is for sort, sort_pairs, segmented_sort, merge and searchsorted, not for reduce",
                           hint="FATLINK_COMBINE(type, a, b)")
 
     def assert_families_compile(self, only=None):

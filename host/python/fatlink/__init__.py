@@ -24,7 +24,7 @@ from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._operator_names import OperatorName, operators
 from ._plans import Plan, PlanArgument, load
-from ._sorts import merge, searchsorted, sort, sort_pairs, top_k
+from ._sorts import merge, searchsorted, segmented_sort, sort, sort_pairs, top_k
 
 
 def version() -> str:
@@ -79,6 +79,6 @@ __all__ = [
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "partition", "partition3", "reduce",
-    "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "select", "sort", "sort_pairs", "top_k",
+    "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "segmented_sort", "select", "sort", "sort_pairs", "top_k",
     "transform_reduce", "transform_select", "unique_by_key", "unique_consecutive", "version",
 ]

@@ -195,7 +195,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
     return source.kind.result(result.array) if out is None else out
 
 
-def _require_offsets(offsets, count):
+def require_offsets(offsets, count):
     """Raises if the offsets have a wrong type or shape. In host memory their values are checked as well."""
     if offsets.element.name not in ("int64", "uint64"):
         raise UsageTypeError(f"offsets is an array of {offsets.element}", input="offsets", hint="convert it to int64 or uint64")
@@ -240,7 +240,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
         raise unknown_arguments("segmented_reduce", others)
     source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
     require_one_dimension(source, "segmented_reduce")
-    _require_offsets(offsets_view, source.count)
+    require_offsets(offsets_view, source.count)
     if (element := accumulator(source, op, dtype, out)) is None:
         call = find_algorithm("segmented_reduce", "combine", op, (source,), device, mode)
     else:

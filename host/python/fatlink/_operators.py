@@ -19,7 +19,7 @@ from ._python_operators import compile_function, function_of, key_of_function, r
 
 # The contracts of operators, without the size of an element, and the functions that take these operators.
 ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan", "reduce_by_key", "scan_by_key"), "load_combine": ("transform_reduce",),
-              "keep": ("select", "partition"), "part": ("partition3",), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs", "merge", "searchsorted"),
+              "keep": ("select", "partition"), "part": ("partition3",), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs", "segmented_sort", "merge", "searchsorted"),
               "key": ("sort(key=…)", "sort_pairs(key=…)"), "equal": ("unique_consecutive",),
               "same_key": ("unique_by_key", "run_lengths", "reduce_by_key(equal=…)", "scan_by_key(equal=…)"), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.

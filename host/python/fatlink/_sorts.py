@@ -2,7 +2,7 @@
 """Sorts, and algorithms on sorted arrays; _algorithms.py says what all algorithms have in common."""
 from __future__ import annotations
 
-from ._algorithms import A, Any, Array, Literal, Mode, Never, Operator, Where, output_for, require_one_dimension, unknown_arguments
+from ._algorithms import A, Any, Array, Literal, Mode, Never, Operator, Where, output_for, require_offsets, require_one_dimension, unknown_arguments
 from ._arguments import shown
 from ._arrays import require_one_place
 from ._elements import number_type
@@ -115,6 +115,37 @@ def _find_sort(suffix, op, key, bits, source, device, mode):
 def _key_bits(call, bits):
     """The arguments of a radix sort with fewer bits."""
     return ((), ()) if bits is None else (("bits",), (call.prepared.value("bits", int(bits)),))
+
+
+def segmented_sort(x: A, offsets: Array, op: Operator = "less", *, longest: int | None = None, out: A | None = None,
+                   stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+    """Sorts each segment of `x`: segment `i` is x[offsets[i]:offsets[i + 1]]. Equal elements keep their order. Elements in no
+    segment are copied.
+
+    x           an array of one dimension
+    offsets     as in segmented_reduce
+    op          the order, as in sort; floats without NaN
+    longest     an upper bound of the lengths of the segments, which saves launches: of the rows of a matrix, their length. A value
+                that is too small gives wrong results; None: not known
+    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
+    device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
+    mode        "lto": optimized across the operator; "ptx": the operator is called
+
+        >>> fatlink.segmented_sort(numpy.array([3, 1, 2, 0], numpy.int32), numpy.array([0, 3, 4]))
+        array([1, 2, 3, 0], dtype=int32)"""
+    if others:
+        raise unknown_arguments("segmented_sort", others)
+    source, offsets_view = view_of(x, "x"), view_of(offsets, "offsets")
+    require_one_dimension(source, "segmented_sort")
+    require_offsets(offsets_view, source.count)
+    if longest is not None and (isinstance(longest, bool) or not hasattr(longest, "__index__") or not 0 <= longest < 2**63):
+        raise UsageError(f"longest is {shown(longest)}", input="longest", hint="pass the number of elements of the longest segment")
+    call = find_algorithm("segmented_sort", "less", op, (source,), device, mode)
+    result = output_for(call, "out", out, source.shape, source, stream)
+    bound = () if longest is None else (call.prepared.value("longest", int(longest)),)
+    run(call.prepared, ("in", "offsets", "out", "longest")[:3 + len(bound)], (source, offsets_view, result, *bound), stream)
+    return result.array
 
 
 def _two_views(name, x, y, y_name):

@@ -52,9 +52,9 @@ class run_folder {
         rest_(n - begin_)
   {
     load_tile(items_, in + begin_, rest_, tile_size);
-    heads_.find(keys, begin_, size());
-    fold_warp(heads_.count());
-    if (threadIdx.x == 0) shared_.ends_run = rest_ <= tile_size || keys.is_head(begin_ + tile_size);
+    auto const runs = heads_.find(keys, begin_, rest_);
+    fold_warp(runs);
+    if (threadIdx.x == Settings::threads - 1) shared_.ends_run = heads_.ends_run();
     __syncthreads();
     fold_block();
   }
@@ -64,7 +64,6 @@ class run_folder {
   {
     finder_of_folds finder(shared_.before, slots_, tile_, sum_, combine_folds{combine_});
     finder.publish();
-    put_before(before_warp_.value, warp_index() > 0);
     write_folds();
     heads_.write_places(shared_.heads, before_warp_.runs);
     finder.look_back();
@@ -89,11 +88,6 @@ class run_folder {
   }
 
  private:
-  __device__ unsigned size() const
-  {
-    return rest_ < tile_size ? static_cast<unsigned>(rest_) : tile_size;
-  }
-
   /// Folds within each vector of the lane, and sets before_ and the fold of the warp, which has
   /// `runs` heads.
   __device__ __forceinline__ void fold_warp(unsigned runs)
@@ -175,29 +169,48 @@ class run_folder {
   {
 #pragma unroll
     for (unsigned row = 0; row < k_rows; ++row) {
-      auto const first = heads::index_of(row);
+      auto const ends = ends_of(row);
+      if (ends == 0) continue;
       auto const bits = heads_.bits(row);
-      auto const next_bits = bits | next_head(row) << k_width;
+      auto const before = before_of(row);
       auto run = static_cast<unsigned>(before_warp_.runs) + heads_.before(row);
 #pragma unroll
       for (unsigned k = 0; k < k_width; ++k) {
         run += bits >> k & 1U;
-        auto const is_last = (next_bits >> (k + 1) & 1U) != 0 || first + k + 1 == rest_;
-        if (is_last && first + k < rest_) shared_.elements[run] = items_.vectors[row][k];
+        if ((ends >> k & 1U) == 0) continue;
+        auto const& value = items_.vectors[row][k];
+        auto const is_whole = (bits & ((2U << k) - 1)) != 0 || is_first_of_tile(row);
+        shared_.elements[run] = is_whole ? value : combine_(before, value);
       }
     }
   }
 
-  /// Whether the element after the lane's elements of a row is a head: 1 or 0.
-  __device__ __forceinline__ unsigned next_head(unsigned row) const
+  __device__ static bool is_first_of_tile(unsigned row)
   {
-    auto next = __shfl_down_sync(k_all_lanes, heads_.bits(row) & 1U, 1);
-    auto const is_last_row = row + 1 == k_rows;
+    return row == 0 && threadIdx.x == 0;
+  }
+
+  /// The fold of the elements of the tile before the lane's elements of a row, from the last head
+  /// on.
+  __device__ __forceinline__ Element before_of(unsigned row) const
+  {
+    if (heads_.before(row) != 0 || warp_index() == 0) return before_[row];
+    auto const& before_warp = before_warp_.value;
+    return row == 0 && lane_index() == 0 ? before_warp : combine_(before_warp, before_[row]);
+  }
+
+  /// A bit for each of the lane's elements of a row: whether it is the last one of its run.
+  __device__ __forceinline__ unsigned ends_of(unsigned row) const
+  {
+    auto const next = __shfl_down_sync(k_all_lanes, heads_.bits(row) & 1U, 1);
+    unsigned const ends_run = heads_.ends_run() ? 1 : 0;
     auto const of_next_row =
-        is_last_row ? 0 : __shfl_sync(k_all_lanes, heads_.bits(row + 1) & 1U, 0);
-    if (lane_index() != k_lanes - 1) return next;
-    auto const index = heads::index_of(row) + k_width;
-    return is_last_row ? index < rest_ && keys_.is_head(begin_ + index) : of_next_row;
+        row + 1 == k_rows ? ends_run : __shfl_sync(k_all_lanes, heads_.bits(row + 1) & 1U, 0);
+    auto const next_head = lane_index() == k_lanes - 1 ? of_next_row : next;
+    auto const ends = heads_.bits(row) >> 1U | next_head << (k_width - 1);
+    if (heads::index_of(row) >= rest_) return 0;
+    auto const last = rest_ - 1 - heads::index_of(row);  // element of the array
+    return last < k_width ? (ends & ((1U << last) - 1)) | 1U << last : ends;
   }
 
   /// Copies the folds and keys from shared memory.

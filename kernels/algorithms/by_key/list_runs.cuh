@@ -22,10 +22,10 @@ struct add_lengths {
 
 /// Call either write_lengths(), which writes the key and the length of each run, or write_values(),
 /// which writes its key and its first value.
-template <unsigned Threads, unsigned Rows, unsigned Width>
+template <unsigned Threads, unsigned Rows>
 class run_lister {
   static constexpr unsigned k_warps = Threads / k_lanes;
-  using heads = run_heads<Threads, Rows, Width>;
+  using heads = run_heads<Threads, Rows, 4>;
   using fold = run_fold<unsigned long long>;
   using combine_folds = combine_runs<unsigned long long, add_lengths>;
   using length_finder = prefix_finder<fold, combine_folds>;
@@ -53,10 +53,9 @@ class run_lister {
         rest_(n - begin_)
   {
     heads heads_of_tile;
-    heads_of_tile.find(keys, begin_, size());
-    auto const count = heads_of_tile.count();
+    auto const count = heads_of_tile.find(keys, begin_, rest_);
     if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
-    if (threadIdx.x == 0) shared_.ends_run = rest_ <= tile_size || keys.is_head(begin_ + tile_size);
+    if (threadIdx.x == Threads - 1) shared_.ends_run = heads_of_tile.ends_run();
     __syncthreads();
     heads_of_tile.write_places(shared_.heads, count_warps());
   }

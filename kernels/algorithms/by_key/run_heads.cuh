@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heads of a tile: the elements at which runs of equal keys begin. Lanes hold elements as in
+// The heads of a tile: the elements at which runs of equal keys begin. Lanes have elements as in
 // rows.cuh: each warp consecutive rows, each lane `Width` consecutive elements of a row.
 #pragma once
 
@@ -30,7 +30,12 @@ struct add_numbers {
 
 template <unsigned Threads, unsigned Rows, unsigned Width>
 class run_heads {
-  static_assert(Width <= 16, "bits of a row do not cross a word");
+  static constexpr unsigned k_row = k_lanes * Width;  // elements of a row
+  // The counts of several rows are scanned together, in fields of a word.
+  static constexpr unsigned k_field = k_row < 256 ? 8 : 16;
+  static constexpr unsigned k_fields = 32 / k_field;
+  static constexpr unsigned k_words = (Rows + k_fields - 1) / k_fields;
+  static_assert(Width <= 16 && 32 % Width == 0, "the bits of a row are in one word");
 
  public:
   static constexpr unsigned tile_size = Threads * Rows * Width;
@@ -39,31 +44,33 @@ class run_heads {
     unsigned short places[tile_size];  // of the heads in the tile, in order
   };
 
-  /// Finds the heads among the `size` elements of the tile that begins with element `begin`.
-  __device__ __forceinline__ void find(key_hooks keys, std::size_t begin, unsigned size)
+  /// Finds the heads of the tile that begins with element `begin`; `rest` elements follow, its own
+  /// among them. Returns the number of heads in the warp.
+  __device__ __forceinline__ unsigned find(key_hooks keys, std::size_t begin, std::size_t rest)
   {
-#pragma unroll
-    for (unsigned row = 0; row < Rows; ++row) {
-      auto const first = index_of(row);
-      unsigned bits = 0;
-#pragma unroll
-      for (unsigned k = 0; k < Width; ++k)
-        if (first + k < size && keys.is_head(begin + first + k)) bits |= 1U << k;
-      auto const place = row * Width;
-      bits_[place / 32] = (place % 32 == 0 ? 0 : bits_[place / 32]) | bits << place % 32;
-    }
+    auto const is_aligned = reinterpret_cast<std::size_t>(keys.keys) % 16 == 0;
+    if (is_aligned && begin > 0 && rest > tile_size)
+      find_in_full_tile(keys, begin);
+    else
+      find_in_part(keys, begin, rest);
+    return count();
   }
 
-  /// Sets before(). Returns the number of heads in the warp.
-  __device__ __forceinline__ unsigned count()
+  /// Whether the lane's last element ends a run.
+  __device__ __forceinline__ bool ends_run() const { return ends_run_; }
+
+  /// A bit for each element of the lane in `row`: whether it is a head.
+  __device__ __forceinline__ unsigned bits(unsigned row) const
   {
-    unsigned count = 0;
-#pragma unroll
-    for (unsigned row = 0; row < Rows; ++row) {
-      before_[row] = count;
-      count += count_row(row);
-    }
-    return count;
+    return bits_[row * Width / 32] >> row * Width % 32 & ((1U << Width) - 1);
+  }
+  /// The number of heads of the warp before the elements of the lane in `row`.
+  __device__ __forceinline__ unsigned before(unsigned row) const { return before_[row]; }
+
+  /// Index, within the tile, of the first element of this lane in `row`.
+  __device__ __forceinline__ static unsigned index_of(unsigned row)
+  {
+    return ((warp_index() * Rows + row) * k_lanes + lane_index()) * Width;
   }
 
   /// Writes the places of the heads, after `before_warp` heads of earlier warps.
@@ -80,48 +87,72 @@ class run_heads {
     }
   }
 
-  /// A bit for each element of the lane in `row`: whether it is a head.
-  __device__ __forceinline__ unsigned bits(unsigned row) const
-  {
-    return bits_[row * Width / 32] >> row * Width % 32 & ((1U << Width) - 1);
-  }
-  /// The number of heads of the warp before the elements of the lane in `row`.
-  __device__ __forceinline__ unsigned before(unsigned row) const
-  {
-    return before_[row];
-  }
-
-  /// Index, within the tile, of the first element of this lane in `row`.
-  __device__ __forceinline__ static unsigned index_of(unsigned row)
-  {
-    return ((warp_index() * Rows + row) * k_lanes + lane_index()) * Width;
-  }
-
  private:
-  /// Adds the heads in the lanes before to before_. Returns the number of heads in the row.
-  __device__ __forceinline__ unsigned count_row(unsigned row)
+  __device__ __forceinline__ void set_bits(unsigned row, unsigned bits)
   {
-    auto const heads = bits(row);
-    if (Width > 4) {
-      unsigned const own = __popc(heads);
-      auto const sum = scan_lanes(own, add_numbers());
-      before_[row] += sum - own;
-      return from_lane(sum, k_lanes - 1);
+    auto const place = row * Width;
+    bits_[place / 32] = (place % 32 == 0 ? 0 : bits_[place / 32]) | bits << place % 32;
+  }
+
+  /// Without branches, and with an alignment that the compiler knows, so that it joins the loads of
+  /// the hook, and all of them are in flight together.
+  __device__ __forceinline__ void find_in_full_tile(key_hooks keys, std::size_t begin)
+  {
+    auto const* const aligned = __builtin_assume_aligned(keys.keys, 16);
+    auto const first = begin + index_of(0);
+#pragma unroll
+    for (unsigned row = 0; row < Rows; ++row) {
+      unsigned bits = 0;
+#pragma unroll
+      for (unsigned k = 0; k < Width; ++k)
+        bits |= (same_key(aligned, first + std::size_t{row} * k_row + k) ? 0U : 1U) << k;
+      set_bits(row, bits);
     }
-    unsigned lanes_before;
-    asm("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes_before));
+    ends_run_ = !same_key(aligned, first + std::size_t{Rows - 1} * k_row + Width);
+  }
+
+  __device__ __forceinline__ void find_in_part(key_hooks keys, std::size_t begin, std::size_t rest)
+  {
+#pragma unroll
+    for (unsigned row = 0; row < Rows; ++row) {
+      unsigned bits = 0;
+#pragma unroll 1
+      for (unsigned k = 0; k < Width; ++k)
+        if (index_of(row) + k < rest && keys.is_head(begin + index_of(row) + k)) bits |= 1U << k;
+      set_bits(row, bits);
+    }
+    auto const next = index_of(Rows - 1) + Width;
+    ends_run_ = next >= rest || keys.is_head(begin + next);
+  }
+
+  /// Sets before_. Returns the number of heads in the warp.
+  __device__ __forceinline__ unsigned count()
+  {
     unsigned count = 0;
 #pragma unroll
-    for (unsigned k = 0; k < Width; ++k) {
-      auto const ballot = __ballot_sync(k_all_lanes, (heads >> k & 1U) != 0);
-      before_[row] += __popc(ballot & lanes_before);
-      count += __popc(ballot);
+    for (unsigned word = 0; word < k_words; ++word) {
+      unsigned own = 0;
+#pragma unroll
+      for (unsigned field = 0; field < k_fields && word * k_fields + field < Rows; ++field)
+        own |= __popc(bits(word * k_fields + field)) << field * k_field;
+      auto const sums = scan_lanes(own, add_numbers());
+      auto const totals = from_lane(sums, k_lanes - 1);
+#pragma unroll
+      for (unsigned field = 0; field < k_fields && word * k_fields + field < Rows; ++field) {
+        before_[word * k_fields + field] = count + field_of(sums - own, field);
+        count += field_of(totals, field);
+      }
     }
     return count;
+  }
+  __device__ __forceinline__ static unsigned field_of(unsigned word, unsigned field)
+  {
+    return word >> field * k_field & ((1U << k_field) - 1);
   }
 
   unsigned bits_[(Rows * Width + 31) / 32];
   unsigned before_[Rows];
+  bool ends_run_;
 };
 
 }  // namespace fatlink_algorithms

@@ -9,7 +9,7 @@ using namespace fatlink_algorithms;
 namespace {
 
 constexpr unsigned k_threads = 256;
-using lister = run_lister<k_threads, 4, 4>;
+using lister = run_lister<k_threads, 8>;
 
 }  // namespace
 

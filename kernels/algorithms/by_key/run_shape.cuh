@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the tiles of reduce_by_key_N and scan_by_key_N, which their plans repeat.
+// The shapes of the tiles of reduce_by_key_N and scan_by_key_N, which their plans repeat. The
+// fastest on an H200 of those that were measured. Smaller tiles are for few elements, where large
+// ones would leave multiprocessors idle.
 #pragma once
 
 #include "fold_runs.cuh"
@@ -7,16 +9,47 @@
 namespace fatlink_algorithms {
 
 constexpr unsigned k_run_threads = 256;
-constexpr unsigned k_run_blocks = 3;  // of a multiprocessor
+constexpr std::size_t k_short_size = std::size_t{1} << 22;  // arrays with fewer elements are short
 
-/// Rows of a thread.
-constexpr unsigned run_rows_of(unsigned bytes)
+/// Rows of a thread, and blocks of a multiprocessor.
+struct run_shape {
+  unsigned rows;
+  unsigned short_rows;
+  unsigned blocks;
+};
+
+constexpr run_shape run_shape_of(unsigned bytes, bool is_scan)
 {
-  if (bytes <= 2) return bytes;
-  return bytes == 8 ? 6 : 4;
+  if (bytes <= 2) return {2 * bytes, bytes, is_scan ? 3U : 4U};
+  if (bytes == 4) return {is_scan ? 5U : 4U, 2, is_scan ? 4U : 5U};
+  if (bytes == 8) return {is_scan ? 6U : 8U, 2, 3};
+  return {4, 4, 3};
 }
 
-using tile_folder = run_folder<fatlink_element, combine_hook,
-                               run_settings<k_run_threads, run_rows_of(FATLINK_ELEMENT_BYTES)>>;
+constexpr bool k_is_scan =
+#ifdef FATLINK_RUN_SCAN
+    true;
+#else
+    false;
+#endif
+constexpr auto k_shape = run_shape_of(FATLINK_ELEMENT_BYTES, k_is_scan);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+constexpr unsigned k_run_blocks =
+    k_shape.blocks < 4 ? k_shape.blocks : 4;  // sm_75 runs 1,024 threads
+#else
+constexpr unsigned k_run_blocks = k_shape.blocks;
+#endif
+
+constexpr bool k_has_short = k_shape.short_rows != k_shape.rows;
+
+template <unsigned Rows>
+using folder = run_folder<fatlink_element, combine_hook, run_settings<k_run_threads, Rows>>;
+using short_folder = folder<k_shape.short_rows>;
+using long_folder = folder<k_shape.rows>;
+
+union folder_storage {
+  short_folder::storage few;
+  long_folder::storage many;
+};
 
 }  // namespace fatlink_algorithms

@@ -2,6 +2,7 @@
 // The library scan_by_key_N: for each element, the fold of the values from the beginning of its run
 // of equal keys to the element. A launch of scan_by_key_clear precedes scan_by_key_tiles, except
 // for one tile.
+#define FATLINK_RUN_SCAN
 #include "../by_key.cuh"
 #include "../detail/hooks.cuh"
 #include "run_shape.cuh"
@@ -18,6 +19,10 @@ extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     scan_by_key_tiles(void const* keys, fatlink_element const* in, fatlink_element* out,
                       std::size_t n, slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
 {
-  __shared__ tile_folder::storage shared;
-  tile_folder(shared, in, {keys, nullptr}, n, slots, ticket, combine_hook{}).scan(out);
+  __shared__ folder_storage shared;
+  key_hooks const hooks{keys, nullptr};
+  if (k_has_short && n < k_short_size)
+    short_folder(shared.few, in, hooks, n, slots, ticket, combine_hook{}).scan(out);
+  else
+    long_folder(shared.many, in, hooks, n, slots, ticket, combine_hook{}).scan(out);
 }

@@ -10,7 +10,7 @@ using namespace fatlink_algorithms;
 namespace {
 
 constexpr unsigned k_threads = 256;
-using lister = run_lister<k_threads, 4, 4>;
+using lister = run_lister<k_threads, 8>;
 #if FATLINK_VALUE_BYTES == 4
 using value_type = unsigned;
 #else
