@@ -63,13 +63,16 @@ add_operator(floats_above keep_store float64 "x above limit, of float64, as floa
 foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64)
   add_operator(less_${type} less ${type} "${type} ascending" LESS "a < b")
 endforeach()
-add_operator(less_bfloat16 less bfloat16 "bfloat16 ascending, without NaN"
-  LESS "__bfloat162float(a) < __bfloat162float(b)" REFERENCE "a < b")
-add_operator(less_float16 less float16 "float16 ascending, without NaN"
-  LESS "__half2float(a) < __half2float(b)" REFERENCE "a < b")
-add_operator(less_float less float32 "float32 ascending, without NaN" LESS "a < b")
-add_operator(less_double less float64 "float64 ascending, without NaN" LESS "a < b")
-add_operator(greater_float less float32 "float32 descending, without NaN" LESS "a > b")
+# Floats as NumPy sorts them: NaN is behind all numbers; in descending order, before them.
+set(less_reference "!(b <= a) && a == a")
+add_operator(less_float16 less float16 "float16 ascending, NaN last"
+  LESS "!(__half2float(b) <= __half2float(a)) && __half2float(a) == __half2float(a)" REFERENCE "${less_reference}")
+add_operator(less_bfloat16 less bfloat16 "bfloat16 ascending, NaN last"
+  LESS "!(__bfloat162float(b) <= __bfloat162float(a)) && __bfloat162float(a) == __bfloat162float(a)"
+  REFERENCE "${less_reference}")
+add_operator(less_float less float32 "float32 ascending, NaN last" LESS "${less_reference}")
+add_operator(less_double less float64 "float64 ascending, NaN last" LESS "${less_reference}")
+add_operator(greater_float less float32 "float32 descending, NaN first" LESS "!(a <= b) && b == b")
 
 # equal: whether an element repeats the one before. same_key: the same for keys.
 foreach(type IN ITEMS int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64)

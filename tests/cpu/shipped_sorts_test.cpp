@@ -4,6 +4,8 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Cpu, SegmentedSorts, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Sorts, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, TopElements, testing::Values("cpu"));
 
 }  // namespace fatlink

@@ -4,6 +4,8 @@
 
 namespace fatlink {
 
+INSTANTIATE_TEST_SUITE_P(Gpu, SegmentedSorts, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Sorts, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, TopElements, testing::Values("gpu"));
 
 }  // namespace fatlink

@@ -53,7 +53,7 @@ class Names(OperatorCase):
 
     def test_of_an_operator_of_another_algorithm(self):
         for function, operator, says in ((fatlink.reduce, "less_float", "less_float is for sort, sort_pairs, segmented_sort, merge and searchsorted, not for reduce"),
-                                         (fatlink.sort, "add", "add is for reduce, segmented_reduce, scan, exclusive_scan and map, not for sort"),
+                                         (fatlink.sort, "add", "add is for reduce, segmented_reduce, scan, exclusive_scan, reduce_by_key, scan_by_key and map, not for sort"),
                                          (fatlink.select, "gelu", "gelu is for libraries with the contract apply_transform, not for select")):
             self.assert_error(fatlink.UsageError, function, self.numbers, operator, says=f"operator {says}", code="wrong-operator",
                               hint="names for float32: ")

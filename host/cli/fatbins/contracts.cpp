@@ -134,6 +134,7 @@ nlohmann::json describe(std::string const& name, installed_libraries const& inst
           {"package", contract.package},
           {"element_bytes", element_bytes(name)},
           {"hooks", hooks},
+          {"includes", contract.includes},
           {"libraries", libraries_of(installed, contract)},
           {"problem", ""}};
 }
@@ -146,6 +147,7 @@ nlohmann::json describe_unusable(std::string const& name, error const& failure)
           {"package", ""},
           {"element_bytes", 0},
           {"hooks", nlohmann::json::array()},
+          {"includes", nlohmann::json::object()},
           {"libraries", nlohmann::json::array()},
           {"problem", failure.details().message}};
 }
@@ -189,6 +191,18 @@ std::string library_names(std::vector<nlohmann::json> const& contracts)
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// The contracts that the given ones include, each once, without sizes if there are several.
+std::string included_names(std::vector<nlohmann::json> const& contracts)
+{
+  strings names;
+  for (auto const& contract : contracts)
+    for (auto const& [included, version] : contract["includes"].items()) {
+      auto name = contracts.size() > 1 ? name_of_any_size(included) : included;
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 /// Contracts that differ in their sizes only.
 void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
 {
@@ -201,6 +215,7 @@ void print_family(std::vector<nlohmann::json> const& contracts, bool in_detail)
     print_values("hook", plain_declaration(hook));
     print_field("macro", hook["macro"]);
   }
+  print_values("includes", included_names(contracts));
   if (first["problem"].get<std::string>().empty())
     print_values("libraries", library_names(contracts));
   if (!in_detail) return;

@@ -57,6 +57,8 @@ struct plan_argument {
   /// Of an output: how many of its elements are results. The formula may use sizes and outputs that
   /// hold a single integer: "count". Empty: all.
   formula_text length = {};
+  /// Of a size: its largest value. The formula may use sizes: "n". Empty: 2^63 - 1.
+  formula_text maximum = {};
   /// Of an array or a state: the alignment of its address in bytes, a power of two up to 4,096, if
   /// it exceeds the type's alignment. 0: the type's alignment.
   std::size_t alignment = 0;

@@ -41,12 +41,12 @@ def require_one_dimension(array_view, name):
                          hint="pass x.reshape(-1)")
 
 
-def output_for(call, name, given, shape, like, stream):
-    """The view of an output: the caller's array, or a new one."""
+def output_for(call, name, given, shape, like, stream, argument=None):
+    """The view of an output: the caller's array, or a new one. `argument`: its name in the call, if that is another one."""
     if given is None:
         return like.kind.make(like, shape, call.elements[name] or call.require_element(name, like), stream)
-    array_view = view_of(given, name)
-    require_output(name, array_view, lambda other: call.accepts(name, other), shape)
+    array_view = view_of(given, argument or name)
+    require_output(argument or name, array_view, lambda other: call.accepts(name, other), shape)
     return array_view
 
 
@@ -119,7 +119,9 @@ _ELSEWHERE = {
     "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
     "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",
     "range": 'pass op="uniform_bins" with state=, or an operator that gives the bin', "func": "pass op=", "function": "pass op=",
-    "predicate": "pass op=", "return_counts": "call fatlink.histogram",
+    "predicate": "pass op=", "return_counts": "call fatlink.run_lengths(fatlink.sort(x))", "right": 'pass side="right"',
+    "sorter": "index x first", "largest": 'pass the order: fatlink.top_k(x, k, "less") for the smallest elements',
+    "sorted": "leave it out: the results are sorted", "return_index": "call fatlink.unique_by_key with indexes as values",
 }
 
 
@@ -412,13 +414,15 @@ def first(source, array, count):
     return array if count is None else source.kind.first(array, count)
 
 
-def _outputs_of_parts(call, outputs, source, stream):
-    """The views of arrays that each may receive all elements of `source`."""
-    results = [output_for(call, output, given, None if given is not None else source.shape, source, stream)
+def _outputs_of_parts(call, outputs, source, stream, names=None):
+    """The views of arrays that each may receive all elements of `source`. `names`: of outputs whose argument has another one."""
+    names = names or {}
+    results = [output_for(call, output, given, None if given is not None else source.shape, source, stream, names.get(output))
                for output, given in outputs.items()]
     for output, result in zip(outputs, results):
         if result.count < source.count or len(result.shape) != 1:
-            raise UsageError(f"{output} has the shape {tuple(result.shape)}; x has {source.count} elements", input=output,
+            name = names.get(output, output)
+            raise UsageError(f"{name} has the shape {tuple(result.shape)}; x has {source.count} elements", input=name,
                              hint="pass an array of one dimension with as many elements as x")
     return results
 
@@ -509,7 +513,7 @@ def partition3(x: A, op: Operator, *, state: Array | None = None, out: A | None 
     source = view_of(x, "x")
     require_one_dimension(source, "partition3")
     call = find_algorithm("partition3", "part", op, (source,), device, mode)
-    results = _outputs_of_parts(call, {"first": out, "second": second, "third": third}, source, stream)
+    results = _outputs_of_parts(call, {"first": out, "second": second, "third": third}, source, stream, {"first": "out"})
     numbers = _Counts(source, 2, counts, "counts", stream)
     run(call.prepared, ("in", "first", "second", "third", "first_count", "second_count", "state"),
         (source, *results, *numbers.views, state_view(call, state)), stream)

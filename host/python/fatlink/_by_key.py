@@ -8,6 +8,7 @@ from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulat
 from ._elements import number_type
 from ._errors import UsageError
 from ._kept_calls import find_algorithm
+from ._operators import not_an_operator
 from ._plans import require_output, run, view_of
 
 
@@ -43,6 +44,18 @@ def _views(name, keys, values, values_name):
     return keys_view, values_view
 
 
+def _require_equal(equal):
+    if equal is None:  # which stands for no keys elsewhere
+        raise not_an_operator(equal, "same_key")
+
+
+def _keys_of_runs(call, given, keys, stream):
+    """The view of an array for the key of each run; bool keys stay bool."""
+    if given is None:
+        return keys.kind.make(keys, keys.shape, keys.element, stream)
+    return _output_of_runs(call, "out_keys", given, keys, stream)
+
+
 def _output_of_runs(call, name, given, like, stream):
     """The view of an array for a result of each run, of which there may be as many as keys."""
     result = output_for(call, name, given, None if given is not None else like.shape, like, stream)
@@ -76,11 +89,12 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
         (array([1, 3], dtype=int32), array([30., 30.], dtype=float32))"""
     if others:
         raise unknown_arguments("reduce_by_key", others)
+    _require_equal(equal)
     keys_view, source = _views("reduce_by_key", keys, x, "x")
     if (element := accumulator(source, op, dtype, out)) is not None:
         source = converted(source, element, op, stream, device, mode)
     call = find_algorithm("reduce_by_key", "combine", op, (source, keys_view), device, mode, equal=equal)
-    result_keys = _output_of_runs(call, "out_keys", out_keys, keys_view, stream)
+    result_keys = _keys_of_runs(call, out_keys, keys_view, stream)
     result = _output_of_runs(call, "out", out, source, stream)
     number = counted(call, ("keys", "in", "out_keys", "out", "count"), keys_view, (source, result_keys, result), (), stream, count)
     return first(keys_view, result_keys.array, number), first(source, result.array, number)
@@ -105,6 +119,7 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
         array([10., 30., 30.], dtype=float32)"""
     if others:
         raise unknown_arguments("scan_by_key", others)
+    _require_equal(equal)
     keys_view, source = _views("scan_by_key", keys, x, "x")
     element = accumulator(source, op, dtype, out)
     if element is not None:
@@ -138,13 +153,14 @@ def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys
         (array([1, 3], dtype=int32), array([10., 30.], dtype=float32))"""
     if others:
         raise unknown_arguments("unique_by_key", others)
+    _require_equal(equal)
     keys_view, source = _views("unique_by_key", keys, values, "values")
     if source.element.bytes not in (4, 8):
         raise UsageError(f"values is an array of {source.element} ({source.element.bytes} bytes)", input="values",
                          hint="pass values of 4 or 8 bytes, such as indexes, and index the other arrays with them")
     library = "unique_by_key" if source.element.bytes == 4 else "unique_by_key_wide"
     call = find_algorithm(library, "same_key", equal, (keys_view,), device, mode)
-    result_keys = _output_of_runs(call, "out_keys", out_keys, keys_view, stream)
+    result_keys = _keys_of_runs(call, out_keys, keys_view, stream)
     if out is None:
         result = source.kind.make(source, source.shape, source.element, stream)
     else:
@@ -175,10 +191,11 @@ def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None
         (array([1, 3], dtype=int32), array([2, 1], dtype=uint64))"""
     if others:
         raise unknown_arguments("run_lengths", others)
+    _require_equal(equal)
     source = view_of(keys, "keys")
     require_one_dimension(source, "run_lengths")
     call = find_algorithm("run_lengths", "same_key", equal, (source,), device, mode)
-    result_keys = _output_of_runs(call, "out_keys", out_keys, source, stream)
+    result_keys = _keys_of_runs(call, out_keys, source, stream)
     if out is None:
         lengths = source.kind.make(source, source.shape, number_type(source.kind.index_type), stream)
     else:

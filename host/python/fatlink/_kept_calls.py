@@ -16,7 +16,7 @@ from ._elements import SIZES, element_type, is_compatible, size_of_library, warn
 from ._errors import CompileError, RefusedError, UnavailableError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, mode_number
-from ._operator_names import explained, label_of, wrong_type
+from ._operator_names import explained, label_of, types_taken, wrong_type
 from ._operators import Conversion, candidates, is_of_any_size, is_source, key_of, name_of, not_an_operator
 from ._plans import Prepared, Slot, Value, device_for, element_for_output
 
@@ -36,6 +36,8 @@ class _ConvertFirst:
 CONVERT_FIRST = _ConvertFirst()
 # What the plans of some algorithms call the array whose elements the operator takes; others call it "in".
 _FIRST_ARRAYS = {"merge": "in1", "run_lengths": "keys", "unique_by_key": "keys", "unique_by_key_wide": "keys"}
+# Algorithms whose results do not have the type of the elements that the operator takes.
+_OWN_RESULTS = ("lower_bound", "upper_bound", "unique_by_key", "unique_by_key_wide", "run_lengths")
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = make_lock()
@@ -55,7 +57,7 @@ class BoundAlgorithm:
 
     __slots__ = ("prepared", "operator", "identity", "elements", "bytes", "is_used")
 
-    def __init__(self, prepared, operator):
+    def __init__(self, prepared, operator, has_own_results=False):
         self.bytes = 0 if prepared.device.is_gpu else prepared.image_bytes
         self.is_used = False  # since the last time that calls were dropped
         self.prepared = prepared
@@ -63,7 +65,7 @@ class BoundAlgorithm:
         self.identity = None if operator.identity is None else prepared.value("init", operator.identity) if (
             "init" in prepared.by_name) else None
         self.elements = {argument.name: argument.element for argument in prepared.arguments}  # None of structs
-        if operator.result is not None and "out" in self.elements:
+        if operator.result is not None and "out" in self.elements and not has_own_results:
             self._set_result(operator.result, prepared.by_name["out"])
 
     def _set_result(self, element, argument):
@@ -225,22 +227,28 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
 
 def _try_by_key(algorithm, op, equal, values, keys, device, mode):
     """Finds the library for the size of the values, which `op` combines; `equal` compares the keys."""
-    of_keys = equal, algorithm, "same_key", [keys.element]
-    for key_operator in _explaining(lambda: candidates(equal, "same_key", [keys.element], mode), *of_keys):
-        try:
-            same_key = _explaining(key_operator.make, *of_keys)
-            entry = _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode), op, algorithm, "combine",
-                                [values.element])
-        except RefusedError as cause:
-            failure = cause
-        else:
-            failure = wrong_type(key_operator.name if name_of(equal) else equal, [entry.prepared.by_name["keys"]], "same_key",
-                                 [keys.element], ("keys",))
+    same_key = _find_same_key(algorithm, equal, keys, device, mode)
+    return _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode), op, algorithm, "combine",
+                       [values.element])
+
+
+def _find_same_key(algorithm, equal, keys, device, mode):
+    """The inputs of an operator that compares these keys."""
+    arguments = equal, algorithm, "same_key", [keys.element]
+    failure = None
+    for operator in _explaining(lambda: candidates(equal, "same_key", [keys.element], mode), *arguments):
+        inputs = _explaining(operator.make, *arguments)
+        taken = types_taken(inputs, "same_key", 0)
+        if taken is not None:
+            failure = wrong_type(operator.name if name_of(equal) else equal, taken, "same_key", [keys.element], ("keys",))
             if failure is None:
-                return entry
-        if not key_operator.is_guess:
+                return inputs
+        if not operator.is_guess:
             break
-    raise failure
+    if failure is not None:
+        raise failure
+    _explaining(lambda: Prepared(device, "run_lengths", inputs, mode), *arguments)  # raises what is wrong
+    raise not_an_operator(equal, "same_key")
 
 
 def _try_with_inputs(inputs, algorithm, op, values, device, mode):
@@ -299,7 +307,7 @@ def _try_candidates(operators, library, base, op, names, sources, device, mode):
                              [source.element for source in sources], names if base == "same_key" else "xyz")
         if failure is None:
             _warn_of_names(operator, prepared, names, sources)
-            return BoundAlgorithm(prepared, operator)
+            return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
         if not operator.is_guess:
             break
     raise failure

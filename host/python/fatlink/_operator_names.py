@@ -49,6 +49,8 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 
         >>> fatlink.operators("sort", "float32")
         ['less', 'greater', 'greater_float', 'less_float']"""
+    if algorithm == "top_k":  # accepts only the orders that keys express
+        return [name for name in operators("sort", dtype, arrays) if name in KEYS_OF_ORDERS]
     bases = [base for base, functions in ALGORITHMS.items() if algorithm in functions]
     if not bases:
         names = dict.fromkeys(name for functions in ALGORITHMS.values() for name in functions)
@@ -63,7 +65,7 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 _LIBRARIES = {"combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
               "less": "sort_{}", "key": "radix_sort_{}", "equal": "unique_{}", "same_key": "run_lengths", "bin": "histogram_{}", "part": "partition3_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
 _COUNTS = {"map1": 1, "map2": 2, "map3": 3}
-_taken: dict = {}  # by the digest of an input and its contract: as _types_taken() returns
+_taken: dict = {}  # by the digest of an input and its contract: as types_taken() returns
 
 
 def _installed_operators(*names):
@@ -77,7 +79,7 @@ def _installed_operators(*names):
     return found
 
 
-def _types_taken(inputs, base, size):
+def types_taken(inputs, base, size):
     """The arrays that an operator takes, each as an argument of a plan. None if it does not link with the library."""
     key = (base, size, *[entry.digest for entry in inputs])
     if key not in _taken:
@@ -102,7 +104,7 @@ def _prepare(inputs, base, size):
 
 def _taken_by(name, base, size):
     try:
-        return _types_taken([Input.find(name)], base, size)
+        return types_taken([Input.find(name)], base, size)
     except Error:  # its file is damaged
         return None
 
@@ -262,7 +264,7 @@ def _explain_code(failure, op, algorithm, base, elements):
     import re
     if isinstance(failure, RefusedError):
         file = op if isinstance(op, Input) else Input.find(op)
-        taken = next(filter(None, (_types_taken([file], base, size) for size in SIZES)), None)
+        taken = next(filter(None, (types_taken([file], base, size) for size in SIZES)), None)
         return taken and wrong_type(op, taken, base, elements)
     text = op
     if is_path(op):
@@ -276,5 +278,5 @@ def _explain_code(failure, op, algorithm, base, elements):
     size = re.search(rf"use the contract {base}_(\d+)", failure.message)
     if size is None:
         return None
-    taken = _types_taken([compile_code(op, f"{base}_{size[1]}")], base, int(size[1]))
+    taken = types_taken([compile_code(op, f"{base}_{size[1]}")], base, int(size[1]))
     return taken and wrong_type(op, taken, base, elements)

@@ -20,7 +20,7 @@ from ._python_operators import compile_function, function_of, key_of_function, r
 # The contracts of operators, without the size of an element, and the functions that take these operators.
 ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan", "reduce_by_key", "scan_by_key"), "load_combine": ("transform_reduce",),
               "keep": ("select", "partition"), "part": ("partition3",), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs", "segmented_sort", "merge", "searchsorted"),
-              "key": ("sort(key=…)", "sort_pairs(key=…)"), "equal": ("unique_consecutive",),
+              "key": ("sort(key=…)", "sort_pairs(key=…)", "top_k(key=…)"), "equal": ("unique_consecutive",),
               "same_key": ("unique_by_key", "run_lengths", "reduce_by_key(equal=…)", "scan_by_key(equal=…)"), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
@@ -36,7 +36,7 @@ MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(ele
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
                 "abs_max": "(a < zero ? -a : a) < (b < zero ? -b : b) ? (b < zero ? -b : b) : (a < zero ? -a : a)"},
-    "less": {"less": "a < b", "greater": "b < a"},
+    "less": {"less": "!(b <= a) && a == a", "greater": "!(a <= b) && b == b"},  # NaN last; first
     "equal": {"equal": "a == b"},
     "same_key": {"equal": "a == b"},
     "key": {"ascending": "fatlink::ascending(x)", "descending": "fatlink::descending(x)"},
@@ -139,7 +139,7 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
     compiled."""
     element = elements[0]
     contract = contract or contract_for(base, size or element.bytes)
-    records = _records_of(base, "xyz", elements, out)
+    records = _records_of(base, ("keys",) if base == "same_key" else "xyz", elements, out)
     if isinstance(op, Input):
         return [Operator(op.name, lambda: [op], result=result)]
     if op.__class__ is Conversion:
@@ -188,15 +188,16 @@ def name_of(op):
 def not_an_operator(op, base):
     """The error for a value that is not an operator. For an array, it says what the caller probably wants."""
     hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
+    argument = "equal" if base == "same_key" else "op"
     dtype = attribute(op, "dtype")
     if dtype is None:
-        return UsageTypeError(f"op is {shown(op)}", input="op", hint=hint)
+        return UsageTypeError(f"{argument} is {shown(op)}", input=argument, hint=hint)
     if base in ("keep", "keep_store"):
         hint = ("index with a mask in the arrays' own framework: x[mask]; or pass the condition on an element as op: a name "
                 "(\"nonzero\"), CUDA source (\"FATLINK_KEEP(float, x) { return x > 3; }\") or a Python function (lambda x: x > 3)")
     elif not base.startswith("map"):
         hint += "; fatlink.map applies an operator to several arrays"
-    return UsageTypeError(f"op is an array of {shown(dtype)}, not an operator", input="op", hint=hint)
+    return UsageTypeError(f"{argument} is an array of {shown(dtype)}, not an operator", input=argument, hint=hint)
 
 
 def compile_code(op, contract, records=()):

@@ -153,7 +153,7 @@ class _Walk:
         return sha256(array.tobytes()).digest()
 
 
-_SYMBOL = "fatlink_python_operator"
+_SYMBOL = "fatlink_python_operator"  # of the function; that of keys has another one, because one link may have both
 _BASES = ("combine", "less", "equal", "same_key", "keep", "bin", "part", "map1", "map2", "map3")
 _WIDENED = {"float16": "__half", "bfloat16": "__nv_bfloat16"}  # computed in float32, as their operators do on older GPUs
 _HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
@@ -194,7 +194,11 @@ def _c_name(element):
     return "unsigned char" if element.is_bool else element.cuda_name
 
 
-def _compile(function, arguments, mode, result=None):
+def _symbol(base):
+    return f"{_SYMBOL}_of_keys" if base == "same_key" else _SYMBOL
+
+
+def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
     """The code of a function for a link mode, and the type of its result. `arguments` and `result` are Numba types; without
     `result`, the type is inferred."""
     cuda, types = _numba()
@@ -204,7 +208,7 @@ def _compile(function, arguments, mode, result=None):
         arguments += _defaults(function, len(arguments), types)
     try:
         code, result = cuda.compile(function, arguments if result is None else result(*arguments),
-                                    device=True, abi="c", abi_info={"abi_name": _SYMBOL}, cc=(7, 5),
+                                    device=True, abi="c", abi_info={"abi_name": symbol}, cc=(7, 5),
                                     output="ptx" if mode == "ptx" else "ltoir")
     except Exception as cause:  # Numba raises errors of many classes
         if "LibNotFound" in type(cause).__name__:
@@ -330,8 +334,8 @@ def _declarations(base, elements, result):
     c_result = {"less": "unsigned char", "equal": "unsigned char", "same_key": "unsigned char", "keep": "unsigned char", "bin": "unsigned", "part": "unsigned"}.get(base) or _c_name(result)
     returned = {"less": "bool", "equal": "bool", "same_key": "bool", "keep": "bool", "bin": "unsigned", "part": "unsigned"}.get(base, "result")
     return (f"{_HEADERS}{aliases}using result = {result.cuda_name};\n"
-            f'extern "C" __device__ {c_result} {_SYMBOL}({declared});\n'
-            f"{macro}\n{{\n  return static_cast<{returned}>({_SYMBOL}({arguments}));\n}}\n")
+            f'extern "C" __device__ {c_result} {_symbol(base)}({declared});\n'
+            f"{macro}\n{{\n  return static_cast<{returned}>({_symbol(base)}({arguments}));\n}}\n")
 
 
 def result_of(function, base, elements, mode, dtype):
@@ -352,7 +356,7 @@ def compile_function(function, base, contract, elements, mode, result):
     count = 2 if base in ("combine", "less", "equal", "same_key") else len(elements) if base.startswith("map") else 1
     arguments = tuple(getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
                                                                           else elements))[:count]
-    code, _ = _compile(function, arguments, mode, returned)
+    code, _ = _compile(function, arguments, mode, returned, _symbol(base))
     name = getattr(function, "__name__", "operator").strip("<>")
     hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu")
     return [hook, Input.from_bytes(code, f"{name} of Python")]

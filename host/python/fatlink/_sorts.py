@@ -124,7 +124,7 @@ def segmented_sort(x: A, offsets: Array, op: Operator = "less", *, longest: int 
 
     x           an array of one dimension
     offsets     as in segmented_reduce
-    op          the order, as in sort; floats without NaN
+    op          the order, as in sort
     longest     an upper bound of the lengths of the segments, which saves launches: of the rows of a matrix, their length. A value
                 that is too small gives wrong results; None: not known
     out         an array for the result, which may be `x`; None: a new one of the kind of `x`
@@ -166,7 +166,7 @@ def merge(x: A, y: A, op: Operator = "less", *, out: A | None = None, stream: An
           **others: Never) -> A:
     """Merges two sorted arrays. Elements of `x` come before equal elements of `y`.
 
-    x, y        arrays of one dimension and one type, both sorted by `op`; of other arrays, the order of the result is not defined
+    x, y        arrays of one dimension and one type, both sorted by `op`; of other arrays, the result is not defined
     op          the order, as in sort
     out         an array of len(x) + len(y) elements for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework

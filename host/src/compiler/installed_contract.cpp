@@ -296,11 +296,12 @@ struct hook_macro {
   std::string_view name;
   std::string_view parameters;
   std::string_view hook;
-  std::array<std::string_view, 2> contracts;
+  std::array<std::string_view, 3> contracts;
 };
 
 constexpr std::array k_hook_macros{
-    hook_macro{"FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N"}},
+    hook_macro{
+        "FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N", "by_key_N"}},
     hook_macro{"FATLINK_SAME_KEY", "type, a, b", "same_key", {"same_key", "by_key_N"}},
     hook_macro{"FATLINK_LOAD", "type, from, x", "load", {"load_combine_N"}},
     hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},

@@ -28,6 +28,7 @@ class formula_reader {
   {
     name_values();
     add_types();
+    for (auto const index : result_.sizes) result_.maxima.push_back(maximum_of(index));
     for (auto const& let : plan_.lets)
       result_.lets.push_back(parse(let.formula, "let." + let.name));
     for (std::size_t i = 0; i < plan_.arguments.size(); ++i) result_.shapes.push_back(shape_of(i));
@@ -109,6 +110,20 @@ class formula_reader {
     fail_formula(plan_.file, path, text, error);
   }
 
+  std::optional<formula> maximum_of(std::size_t argument)
+  {
+    auto const& text = plan_.arguments[argument].maximum;
+    if (text.empty()) return std::nullopt;
+    auto parsed = parse(text, maximum_path(argument));
+    auto const is_size = [&](std::size_t value) {
+      return value >= plan_formulas::k_first_size && value < result_.first_let();
+    };
+    if (!std::ranges::all_of(parsed.uses(), is_size))
+      fail_formula(plan_.file, maximum_path(argument), text,
+                   {"uses a value that is no size", "use numbers and sizes only"});
+    return parsed;
+  }
+
   std::vector<formula> shape_of(std::size_t argument)
   {
     std::vector<formula> shape;
@@ -156,6 +171,11 @@ std::string shape_path(launch_plan const& plan, std::size_t argument, std::size_
   if (plan.arguments[argument].shape.size() == 1)
     return detail::format("arguments[{}].count", argument);
   return detail::format("arguments[{}].shape[{}]", argument, dimension);
+}
+
+std::string maximum_path(std::size_t argument)
+{
+  return detail::format("arguments[{}].maximum", argument);
 }
 
 std::string launch_path(launch_plan const& plan, std::size_t launch, char const* shape,

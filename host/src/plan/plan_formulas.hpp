@@ -43,8 +43,10 @@ struct plan_formulas {
   [[nodiscard]] std::size_t first_occupancy() const noexcept { return first_let() + lets.size(); }
 
   launch_plan plan;
-  std::vector<std::string> names = {};    ///< of the values: "n", "occupancy(reduce_tiles)"
-  std::vector<std::size_t> sizes = {};    ///< indices of the arguments that are sizes
+  std::vector<std::string> names = {};  ///< of the values: "n", "occupancy(reduce_tiles)"
+  std::vector<std::size_t> sizes = {};  ///< indices of the arguments that are sizes
+  /// Of each of `sizes` its largest value, which only uses sizes; nothing: not stated.
+  std::vector<std::optional<formula>> maxima = {};
   std::vector<formula> lets = {};         ///< in the order of the plan
   std::vector<std::size_t> kernels = {};  ///< of each kernel its first launch
   /// Indices of values: every let, and the occupancies that are used, each after what it uses.
@@ -59,6 +61,8 @@ struct plan_formulas {
 template <typename Visit>
 void for_each_formula(plan_formulas const& formulas, Visit const& visit)
 {
+  for (auto const& maximum : formulas.maxima)
+    if (maximum) visit(*maximum);
   for (auto const& let : formulas.lets) visit(let);
   for (auto const& shape : formulas.shapes)
     for (auto const& extent : shape) visit(extent);
@@ -75,6 +79,8 @@ void for_each_formula(plan_formulas const& formulas, Visit const& visit)
 
 /// "arguments[2].count", "arguments[2].shape[1]".
 std::string shape_path(launch_plan const& plan, std::size_t argument, std::size_t dimension);
+/// "arguments[2].maximum".
+std::string maximum_path(std::size_t argument);
 /// "launches[0].grid", "launches[0].grid[1]"; `shape` is "grid" or "block".
 std::string launch_path(launch_plan const& plan, std::size_t launch, char const* shape,
                         std::size_t dimension);

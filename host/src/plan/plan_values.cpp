@@ -53,6 +53,7 @@ class computation_of_values {
 
   void compute_all()
   {
+    check_maxima();
     for (auto const index : formulas_.order)
       result_.values[index] = index < formulas_.first_occupancy()
                                   ? compute_let(index - formulas_.first_let())
@@ -64,6 +65,7 @@ class computation_of_values {
   /// Without the values that are `unknown`, and what needs them.
   void compute_arrays(std::vector<bool> const& unknown)
   {
+    check_maxima();
     for (auto const index : formulas_.order)
       if (!unknown[index]) result_.values[index] = compute_let(index - formulas_.first_let());
     for (std::size_t i = 0; i < formulas_.shapes.size(); ++i)
@@ -87,6 +89,33 @@ class computation_of_values {
   [[nodiscard]] expression_error with_sizes(expression_error const& error) const
   {
     return {error.what() + describe_sizes(formulas_, result_), error.hint()};
+  }
+
+  /// @throws usage_error a size exceeds its "maximum".
+  void check_maxima() const
+  {
+    for (std::size_t i = 0; i < formulas_.sizes.size(); ++i)
+      if (formulas_.maxima[i]) check_maximum(i);
+  }
+
+  void check_maximum(std::size_t size) const
+  {
+    auto const index = formulas_.sizes[size];
+    auto const most = compute(
+        *formulas_.maxima[size], [](std::int64_t value) { return value; },
+        [&] { return maximum_path(index); });
+    auto const value = result_.values[plan_formulas::k_first_size + size];
+    if (value <= most) return;
+    auto const& name = formulas_.plan.arguments[index].name;
+    auto const& text = formulas_.plan.arguments[index].maximum;
+    auto const limit = std::to_string(most);
+    throw usage_error(
+        {.message = detail::format("{} is {}, and the plan {} allows at most {}{}", name, value,
+                                   formulas_.plan.name, limit,
+                                   text == limit ? "" : detail::format(" ({})", text)),
+         .input = name,
+         .code = error_code::invalid_argument,
+         .hint = detail::format("pass a smaller {}", name)});
   }
 
   std::int64_t compute_let(std::size_t let) const

@@ -180,14 +180,15 @@ std::vector<std::string> keys_of(argument_role role)
     keys.emplace_back("alignment");
   if (role == argument_role::output) keys.insert(keys.end(), {"length", "may_overlap"});
   if (role == argument_role::value || role == argument_role::size) keys.emplace_back("default");
+  if (role == argument_role::size) keys.emplace_back("maximum");
   return keys;
 }
 
 void check_keys(json_place const& place, argument_role role)
 {
-  static std::vector<std::string> const all{"name",  "role",     "type",        "count",
-                                            "shape", "length",   "may_overlap", "default",
-                                            "hook",  "alignment"};
+  static std::vector<std::string> const all{"name",  "role",      "type",        "count",
+                                            "shape", "length",    "may_overlap", "default",
+                                            "hook",  "alignment", "maximum"};
   place.check_keys(all);
   auto const keys = keys_of(role);
   for (auto const& [key, ignored] : place.value().items())
@@ -301,6 +302,7 @@ plan_argument read_argument(json_place const& place, plan_types const& types)
   argument.length = read_length(place, argument);
   if (auto const stated = place.find("default"))
     argument.default_value = read_default(*stated, argument);
+  if (auto const stated = place.find("maximum")) argument.maximum = stated->formula();
   return argument;
 }
 

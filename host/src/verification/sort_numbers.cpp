@@ -9,6 +9,7 @@
 
 #include "expression/syntax.hpp"
 #include "util/process/parallel.hpp"
+#include "util/text/format.hpp"
 
 namespace fatlink::detail {
 namespace {
@@ -26,6 +27,18 @@ std::optional<order> order_of_key(expression_syntax const& syntax, std::string c
   return std::nullopt;
 }
 
+/// Of "!(b <= a) && a == a", in which NaN is behind all numbers, and of the reverse order.
+std::optional<order> order_with_nan(hook_reference const& hook)
+{
+  auto text = hook.result.front().text;
+  std::erase(text, ' ');
+  auto const& a = hook.parameters[0];
+  auto const& b = hook.parameters[1];
+  if (text == detail::format("!({1}<={0})&&{0}=={0}", a, b)) return order::ascending;
+  if (text == detail::format("!({0}<={1})&&{1}=={1}", a, b)) return order::descending;
+  return std::nullopt;
+}
+
 /// Nothing for another expression.
 std::optional<order> order_of(hook_reference const& hook)
 {
@@ -33,6 +46,7 @@ std::optional<order> order_of(hook_reference const& hook)
   expression_syntax const syntax(hook.result.front().text, expression_use::reference);
   if (hook.parameters.size() == 1) return order_of_key(syntax, hook.parameters.front());
   if (hook.parameters.size() != 2) return std::nullopt;
+  if (auto const known = order_with_nan(hook)) return known;
   auto const joined = syntax.joined();
   if (!joined ||
       (joined->code != expression_code::less && joined->code != expression_code::greater))

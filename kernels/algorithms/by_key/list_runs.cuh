@@ -9,6 +9,10 @@
 
 namespace fatlink_algorithms {
 
+/// Arrays with fewer elements have tiles of fewer rows, so that no multiprocessor is idle; the
+/// plans repeat the numbers.
+constexpr std::size_t k_short_list = std::size_t{1} << 22;
+
 struct add_counts {
   __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
 };
@@ -25,6 +29,7 @@ struct add_lengths {
 template <unsigned Threads, unsigned Rows>
 class run_lister {
   static constexpr unsigned k_warps = Threads / k_lanes;
+  static constexpr unsigned k_many_runs = 8;  // if runs are shorter, all lines of values are read
   using heads = run_heads<Threads, Rows, 4>;
   using fold = run_fold<unsigned long long>;
   using combine_folds = combine_runs<unsigned long long, add_lengths>;
@@ -89,6 +94,7 @@ class run_lister {
   {
     count_finder finder(shared_.counts, slots, tile_, {runs_}, add_counts());
     finder.publish();
+    if (runs_ > tile_size / k_many_runs) prefetch(in);
     finder.look_back();
     __syncthreads();
     tile_count before = {};
@@ -103,6 +109,15 @@ class run_lister {
   __device__ unsigned size() const
   {
     return rest_ < tile_size ? static_cast<unsigned>(rest_) : tile_size;
+  }
+
+  /// Loads the values of the tile into the cache. Each thread loads lines of 128 bytes.
+  template <typename Value>
+  __device__ __forceinline__ void prefetch(Value const* in) const
+  {
+    constexpr auto k_line = static_cast<unsigned>(128 / sizeof(Value));
+    for (auto k = threadIdx.x * k_line; k < size(); k += Threads * k_line)
+      asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(in + begin_ + k)));
   }
 
   /// Sets runs_, the number of heads in the tile. Returns that in the warps before this one.

@@ -9,7 +9,8 @@ using namespace fatlink_algorithms;
 namespace {
 
 constexpr unsigned k_threads = 256;
-using lister = run_lister<k_threads, 8>;
+using short_lister = run_lister<k_threads, 2>;
+using long_lister = run_lister<k_threads, 8>;
 
 }  // namespace
 
@@ -25,6 +26,13 @@ extern "C" __global__ void __launch_bounds__(k_threads, 4)
                       unsigned long long* count, std::size_t n,
                       slot<run_fold<unsigned long long>>* slots, unsigned* ticket)
 {
-  __shared__ lister::storage shared;
-  lister(shared, {keys, out_keys}, n, ticket).write_lengths(slots, lengths, count);
+  __shared__ union {
+    short_lister::storage few;
+    long_lister::storage many;
+  } shared;
+  key_hooks const hooks{keys, out_keys};
+  if (n < k_short_list)
+    short_lister(shared.few, hooks, n, ticket).write_lengths(slots, lengths, count);
+  else
+    long_lister(shared.many, hooks, n, ticket).write_lengths(slots, lengths, count);
 }

@@ -22,7 +22,7 @@ constexpr run_shape run_shape_of(unsigned bytes, bool is_scan)
 {
   if (bytes <= 2) return {2 * bytes, bytes, is_scan ? 3U : 4U};
   if (bytes == 4) return {is_scan ? 5U : 4U, 2, is_scan ? 4U : 5U};
-  if (bytes == 8) return {is_scan ? 6U : 8U, 2, 3};
+  if (bytes == 8) return {8, 4, 3};
   return {4, 4, 3};
 }
 

@@ -8,7 +8,7 @@ alignment:
   fatlink_write_radix_sort_plan(<file> NAME <name> [VALUE_TYPE <type>] VALUE_TEXT <text>)
 
 ``NAME`` is the library without its size, ``VALUE_TYPE`` the type of values that move with their elements. Each digit of the keys
-has a launch of its own. A larger n than 2^33 is refused by a grid that is too large.
+has a launch of its own.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -51,7 +51,7 @@ function(fatlink_write_radix_sort_plan file)
     {"name": "counts", "role": "scratch", "type": "uint64", "count": "tiles > 1 ? 2053 : 0"},
     {"name": "words", "role": "scratch", "type": "uint32", "count": "word_count"},
     {"name": "other_words", "role": "scratch", "type": "uint32", "count": "passes > 1 ? word_count : 0"},
-    {"name": "n", "role": "size"},
+    {"name": "n", "role": "size", "maximum": 8589934592},
     {"name": "bits", "role": "size", "default": 64},
     {"name": "state", "role": "state"}
   ],
@@ -67,7 +67,7 @@ function(fatlink_write_radix_sort_plan file)
     "count_tile": "512 * max(1, 16 / @N@) * (@N@ == 1 ? 1 : 2)"
   },
   "launches": [
-    {"kernel": "radix_clear", "grid": "n <= 8589934592 ? min(4 * multiprocessors, passed_tiles) : 4294967296",
+    {"kernel": "radix_clear", "grid": "min(4 * multiprocessors, passed_tiles)",
      "block": 256, "overlap": true,
      "arguments": ["counts", "words", "word_count"]},
     {"kernel": "radix_count", "grid": "min(4 * multiprocessors, tiles > 1 ? ceil(n / count_tile) : 0)", "block": 512, "overlap": true,

@@ -10,8 +10,7 @@ alignment:
 ``NAME`` is the library without its size, ``VALUE_TYPE`` the type of values that move with their keys. The first launches sort
 tiles, pass p merges runs of 2^p tiles of one segment; passes that neither n nor ``longest`` makes necessary have no launch. Up
 to ``small_size`` elements the blocks of a pass find their parts of the runs; of larger arrays a launch before does. The number
-of blocks of a pass is odd, so that each gets jobs of all kinds. There are enough passes for 2^33 elements; a larger n is refused
-by a grid that is too large.
+of blocks of a pass is odd, so that each gets jobs of all kinds. There are enough passes for 2^33 elements, the largest n.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -61,7 +60,7 @@ function(fatlink_write_segmented_sort_plan file)
     {"name": "other", "role": "scratch", "type": "element", "count": "reach > 0 ? n : 0"},
     {"name": "spans", "role": "scratch", "type": "uint64", "count": "3 * (tiles + 1)"},
     {"name": "cuts", "role": "scratch", "type": "uint64", "count": "large ? tiles : 0"},
-    {"name": "n", "role": "size"},
+    {"name": "n", "role": "size", "maximum": 8589934592},
     {"name": "segments", "role": "size"},
     {"name": "longest", "role": "size", "default": 8589934592},
     {"name": "small_size", "role": "size", "default": 16777216}
@@ -75,10 +74,11 @@ function(fatlink_write_segmented_sort_plan file)
     "blocks": "max(5, (occupancy(segmented_sort_merge) * multiprocessors - 1) / 2 * 2 + 1)"
   },
   "launches": [
-    {"kernel": "segmented_sort_spans", "grid": "n <= 8589934592 ? (tiles > 0) * (tiles / 8 + 1) : 4294967296", "block": 256,
+    {"kernel": "segmented_sort_spans", "grid": "(tiles > 0) * (tiles / 8 + 1)", "block": 256,
      "overlap": true, "arguments": ["offsets", "spans", "n", "segments"]},
     {"kernel": "segmented_sort_tiles", "grid": "tiles", "block": 256, "overlap": true,
-     "arguments": ["in", "@in_values@", "offsets", "spans", "out", "@out_values@", "other", "@other_values@", "segments"]}@launches@
+     "arguments": ["in", "@in_values@", "offsets", "spans", "out", "@out_values@", "other", "@other_values@", "segments",
+                   {"value": "reach > 0", "type": "uint32"}]}@launches@
   ],
   "computes": {"out": "segmented_sort(less, in, offsets)"@value_result@}
 }

@@ -36,12 +36,12 @@ extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
     segmented_sort_tiles(fatlink_element const* in, value const* in_values,
                          std::size_t const* offsets, tile_span const* spans, fatlink_element* out,
                          value* out_values, fatlink_element* other, value* other_values,
-                         std::size_t segments)
+                         std::size_t segments, unsigned has_other)
 {
   wait_for_last_launch();
   __shared__ sorter<value>::storage shared;
   sorter<value>(shared, arrays_in{in, in_values}, arrays{out, out_values},
-                arrays{other, other_values}, spans, less_hook())
+                arrays{other, other_values}, has_other != 0, spans, less_hook())
       .sort(offsets, segments);
 }
 

@@ -41,11 +41,12 @@ class segment_sorter {
 
   __device__ __forceinline__ segment_sorter(storage& shared, key_array<Key const, Value const> in,
                                             key_array<Key, Value> out, key_array<Key, Value> other,
-                                            tile_span const* spans, Less less)
+                                            bool has_other, tile_span const* spans, Less less)
       : shared_(shared),
         in_(in),
         out_(out),
         other_(other),
+        has_other_(has_other),
         span_(spans[blockIdx.x]),
         next_(spans[blockIdx.x + 1]),
         place_(Tiling::first_element(span_, blockIdx.x)),
@@ -373,7 +374,7 @@ class segment_sorter {
   __device__ __forceinline__ T* target(T* out, T* other, unsigned k) const
   {
     auto const is_in_other =
-        (k < first_end_ && first_in_other_) || (k >= last_begin_ && last_in_other_);
+        has_other_ && ((k < first_end_ && first_in_other_) || (k >= last_begin_ && last_in_other_));
     return (is_in_other ? other : out) + place_ + k;
   }
 
@@ -411,6 +412,7 @@ class segment_sorter {
   key_array<Key const, Value const> in_;
   key_array<Key, Value> out_;
   key_array<Key, Value> other_;
+  bool has_other_;  // without passes, there is no other array
   tile_span span_;  // of the tile
   tile_span next_;  // of the next one
   std::size_t place_;

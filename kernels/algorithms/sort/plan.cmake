@@ -9,8 +9,8 @@ alignment:
 
 ``NAME`` is the library without its size, ``VALUE_TYPE`` the type of values that move with their keys. Each pass of the sort has
 launches of its own: the first sorts tiles, pass p merges pairs of runs of 2^p tiles. Up to ``small_size`` elements the blocks
-of a pass find their parts of the runs; of larger arrays a launch before does. There are enough passes for 2^33 elements; a
-larger n is refused by a grid that is too large.
+of a pass find their parts of the runs; of larger arrays a launch before does. There are enough passes for 2^33 elements, the
+largest n.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -63,7 +63,7 @@ function(fatlink_write_sort_plan file)
     {"name": "out", "role": "output", "type": "element", "count": "n", "alignment": @ALIGNMENT@},@value_arguments@
     {"name": "other", "role": "scratch", "type": "element", "count": "passes > 0 ? n : 0"},
     {"name": "cuts", "role": "scratch", "type": "uint64", "count": "large ? tiles : 0"},
-    {"name": "n", "role": "size"},
+    {"name": "n", "role": "size", "maximum": 8589934592},
     {"name": "small_size", "role": "size", "default": 16777216}
   ],
   "let": {
@@ -73,7 +73,7 @@ function(fatlink_write_sort_plan file)
     "passes": "@passes@"
   },
   "launches": [
-    {"kernel": "@kernel@_tiles", "grid": "n <= 8589934592 ? tiles : 4294967296", "block": 256, "overlap": true,
+    {"kernel": "@kernel@_tiles", "grid": "tiles", "block": 256, "overlap": true,
      "arguments": [@input@, @arrays@, "n", {"value": "passes % 2", "type": "uint32"}]}@launches@
   ],
   "computes": {"out": "sort(less, in)"@value_result@}

@@ -6,8 +6,6 @@ Writes the plan of the libraries top_k_N, in which ``@N@`` stands for the bytes 
 alignment:
 
   fatlink_write_top_k_plan(<file>)
-
-A larger n than 2^33 and a larger k than n or 2^28 are refused by a grid that is too large.
 #]=======================================================================]
 include_guard(GLOBAL)
 
@@ -49,8 +47,8 @@ function(fatlink_write_top_k_plan file)
     {"name": "counts", "role": "scratch", "type": "uint64", "count": "sort_tiles > 0 ? 2053 : 0"},
     {"name": "words", "role": "scratch", "type": "uint32", "count": "word_count"},
     {"name": "other_words", "role": "scratch", "type": "uint32", "count": "passes > 1 ? word_count : 0"},
-    {"name": "n", "role": "size"},
-    {"name": "k", "role": "size"},
+    {"name": "n", "role": "size", "maximum": 8589934592},
+    {"name": "k", "role": "size", "maximum": "min(n, 268435456)"},
     {"name": "bits", "role": "size", "default": 64},
     {"name": "state", "role": "state"}
   ],
@@ -63,7 +61,6 @@ function(fatlink_write_top_k_plan file)
     "few": "384 * 3",
     "is_selected": "n > tile && k > 0",
     "capacity": "k <= few ? few : k <= tile ? tile : k",
-    "is_refused": "n > 8589934592 || k > n || k > 268435456",
     "first_tile": "512 * max(1, 16 / @N@) * (@N@ == 1 ? 1 : 2)",
     "select_tile": "256 * max(1, 16 / @N@) * (@N@ < 4 ? 2 * @N@ : @N@ == 32 ? 4 : 8)",
     "select_tiles": "is_selected ? ceil(n / select_tile) : 0",
@@ -77,7 +74,7 @@ function(fatlink_write_top_k_plan file)
     "all_count": "is_selected ? 1 + steps * (2057 + select_tiles + 2 * (ceil(select_tiles / 32) + 1)) : 0"
   },
   "launches": [
-    {"kernel": "top_k_clear", "grid": "is_refused ? 4294967296 : min(4 * multiprocessors, ceil((all_count + word_count) / 512))",
+    {"kernel": "top_k_clear", "grid": "min(4 * multiprocessors, ceil((all_count + word_count) / 512))",
      "block": 256, "overlap": true,
      "arguments": ["all", "all_count", "counts", "words", "word_count"]},
     {"kernel": "top_k_count", "grid": "is_selected ? min(4 * multiprocessors, ceil(n / first_tile)) : 0", "block": 512, "overlap": true,

@@ -104,19 +104,21 @@ __device__ __forceinline__ To copy_bits(From const& from)
 #define FATLINK_LESS(type, a, b) FATLINK_DETAIL_RELATION(less, type, a, b)
 #define FATLINK_EQUAL(type, a, b) FATLINK_DETAIL_RELATION(equal, type, a, b)
 
-#define FATLINK_SAME_KEY(type, a, b)                                                  \
-  FATLINK_ELEMENT(same_key, type);                                                    \
-  static __device__ __forceinline__ bool fatlink_same_key(type a, type b);            \
-  extern "C" __device__ bool same_key(void const* keys, std::size_t index)            \
-  {                                                                                   \
-    auto const* const key = static_cast<type const*>(keys) + index;                   \
-    return fatlink_same_key(key[-1], key[0]);                                         \
-  }                                                                                   \
-  extern "C" __device__ void copy_key(void* out, std::size_t place, void const* keys, \
-                                      std::size_t index)                              \
-  {                                                                                   \
-    static_cast<type*>(out)[place] = static_cast<type const*>(keys)[index];           \
-  }                                                                                   \
+// The names of the parameters are not those that a type of keys may have.
+#define FATLINK_SAME_KEY(type, a, b)                                                        \
+  FATLINK_ELEMENT(same_key, type);                                                          \
+  static __device__ __forceinline__ bool fatlink_same_key(type a, type b);                  \
+  extern "C" __device__ bool same_key(void const* fatlink_keys, std::size_t fatlink_index)  \
+  {                                                                                         \
+    auto const* const fatlink_key = static_cast<type const*>(fatlink_keys) + fatlink_index; \
+    return fatlink_same_key(fatlink_key[-1], fatlink_key[0]);                               \
+  }                                                                                         \
+  extern "C" __device__ void copy_key(void* fatlink_out, std::size_t fatlink_place,         \
+                                      void const* fatlink_keys, std::size_t fatlink_index)  \
+  {                                                                                         \
+    static_cast<type*>(fatlink_out)[fatlink_place] =                                        \
+        static_cast<type const*>(fatlink_keys)[fatlink_index];                              \
+  }                                                                                         \
   static __device__ __forceinline__ bool fatlink_same_key(type a, type b)
 
 /// A hook of one element and the state: `result hook(fatlink_element, void const*)`.

@@ -26,9 +26,11 @@ constexpr int k_usage = 2;  // the exit status
 void print_head(bench_options const& options)
 {
   auto const linker = fatlink::nvjitlink::open();
-  std::printf("%s, nvJitLink %u.%u; medians of %d rounds of CUDA graphs, by turns\n\n%s",
-              cub_calls::describe_machine(), linker->major(), linker->minor(), options.rounds,
-              table_head().c_str());
+  std::printf(
+      "%s, nvJitLink %u.%u; medians of %d rounds of CUDA graphs, by turns; segmented_sort "
+      "without graphs, because CUB's waits for the GPU\n\n%s",
+      cub_calls::describe_machine(), linker->major(), linker->minor(), options.rounds,
+      table_head().c_str());
 }
 
 /// Whether it could be measured, with the results of CUB.
@@ -56,6 +58,7 @@ int run(bench_options const& options)
   for (auto const& tested : bench_cases())
     for (auto const elements : options.elements) {
       if (!options.only.empty() && !tested.name.starts_with(options.only)) continue;
+      if (!options.only_check && elements < tested.least_elements) continue;
       is_right = measure_one(tested, elements, options) && is_right;
       if (options.only_check) break;
     }

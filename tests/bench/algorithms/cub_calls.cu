@@ -3,34 +3,20 @@
 
 #include <thrust/iterator/transform_iterator.h>
 
+#include <cstdint>
 #include <cub/cub.cuh>
 #include <cuda/std/tuple>
 
+#include "cub_operators.cuh"
 #include "cuda_check.cuh"
 
 namespace cub_calls {
 namespace {
 
-/// The struct of 8 bytes: a value with its index, or a complex number or point.
-struct pair {
-  float value;
-  int index;
-};
 struct point {
   float x, y;
 };
 
-struct add {
-  __device__ float operator()(float a, float b) const { return a + b; }
-};
-/// Of equal values the first index: the result does not depend on the order of the calls.
-struct best_of {
-  __device__ pair operator()(pair a, pair b) const
-  {
-    auto const is_later = b.value > a.value || (b.value == a.value && b.index < a.index);
-    return is_later ? b : a;
-  }
-};
 struct square {
   __device__ float operator()(float x) const { return x * x; }
 };
@@ -45,13 +31,6 @@ struct multiply_complex {
   __device__ point operator()(point a, point b) const
   {
     return {a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x};
-  }
-};
-struct is_less {
-  __device__ bool operator()(float a, float b) const { return a < b; }
-  __device__ bool operator()(pair a, pair b) const
-  {
-    return a.value < b.value || (a.value == b.value && a.index < b.index);
   }
 };
 /// The field by which CUB's radix sort orders a pair.
@@ -69,25 +48,18 @@ struct cell_of {
   }
 };
 
-/// The operator of folds and scans.
-template <typename Element>
-struct combine_of;
-template <>
-struct combine_of<float> {
-  using type = add;
+struct is_in_first_part {
+  __device__ bool operator()(std::uint8_t x) const { return x % 3 == 0; }
+  __device__ bool operator()(float x) const { return x < 0; }
+  __device__ bool operator()(pair x) const { return x.value < 0; }
 };
-template <>
-struct combine_of<pair> {
-  using type = best_of;
+struct is_in_second_part {
+  __device__ bool operator()(std::uint8_t x) const { return x % 3 == 1; }
+  __device__ bool operator()(float x) const { return x == 0; }
+  __device__ bool operator()(pair x) const { return x.value >= 0 && x.value <= 1; }
 };
 
-/// One call of CUB, or with scratch == nullptr the question for `bytes`.
-struct call {
-  arrays const& data;
-  void* scratch;
-  std::size_t& bytes;
-  cudaStream_t where;
-
+struct element_call : call {
   template <typename Element>
   cudaError_t reduce() const
   {
@@ -187,14 +159,18 @@ struct call {
                                           where);
   }
 
-  [[nodiscard]] int n() const
+  template <typename Element>
+  cudaError_t partition3() const
   {
-    return static_cast<int>(data.n);
+    return cub::DevicePartition::If(
+        scratch, bytes, static_cast<Element const*>(data.in), static_cast<Element*>(data.out),
+        static_cast<Element*>(data.second_out), static_cast<Element*>(data.third_out), data.count,
+        n(), is_in_first_part{}, is_in_second_part{}, where);
   }
 };
 
 template <typename Element>
-cudaError_t dispatch(algorithm kind, call const& queued)
+cudaError_t dispatch(algorithm kind, element_call const& queued)
 {
   constexpr auto k_is_float = sizeof(Element) == sizeof(float);
   switch (kind) {
@@ -218,14 +194,39 @@ cudaError_t dispatch(algorithm kind, call const& queued)
       return queued.sort<Element>();
     case algorithm::radix_sort:
       return k_is_float ? queued.radix_sort_floats() : queued.radix_sort_pairs();
+    case algorithm::partition3:
+      return queued.partition3<Element>();
+    default:
+      return cudaErrorInvalidValue;
   }
-  return cudaErrorInvalidValue;
+}
+
+cudaError_t dispatch(algorithm kind, element type, call const& queued)
+{
+  switch (kind) {
+    case algorithm::reduce_by_key:
+    case algorithm::scan_by_key:
+    case algorithm::unique_by_key:
+    case algorithm::run_lengths:
+      return call_by_key(kind, type, queued);
+    case algorithm::merge:
+    case algorithm::lower_bound:
+    case algorithm::upper_bound:
+    case algorithm::top_k:
+    case algorithm::segmented_sort:
+      return call_in_order(kind, type, queued);
+    default:
+      break;
+  }
+  element_call const own{queued};
+  if (type == element::uint8 && kind == algorithm::partition3)
+    return own.partition3<std::uint8_t>();
+  return type == element::float32 ? dispatch<float>(kind, own) : dispatch<pair>(kind, own);
 }
 
 void call_cub(algorithm kind, element type, call const& queued)
 {
-  check(type == element::float32 ? dispatch<float>(kind, queued) : dispatch<pair>(kind, queued),
-        "a call of CUB");
+  check(dispatch(kind, type, queued), "a call of CUB");
 }
 
 }  // namespace

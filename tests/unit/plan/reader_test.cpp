@@ -73,6 +73,51 @@ TEST(PlanReader, ExpandsComputations)
     EXPECT_EQ(computed(text), text);
 }
 
+TEST(PlanReader, ReadsComputationsOfRunsOrdersAndParts)
+{
+  for (auto const* text : {"unique(f, in)",
+                           "unique(f, in, image)",
+                           "unique_count(f, in)",
+                           "run_lengths(f, in)",
+                           "run_lengths(f, map(g, in, index))",
+                           "fold_runs(f, in, unique(g, image))",
+                           "fold_runs(f, map(g, in), unique(h, map(k, image, n)))",
+                           "scan_runs(f, in, unique(g, in))",
+                           "sort_by(f, in)",
+                           "sort_by(f, in, image)",
+                           "sort_by(f, in, index)",
+                           "sort_by(f, map(g, in), index)",
+                           "segmented_sort(f, in, image)",
+                           "segmented_sort(f, in, image, in)",
+                           "merge(f, in, image)",
+                           "merge(f, map(g, in), in)",
+                           "lower_bound(f, in, image)",
+                           "upper_bound(f, in, in)",
+                           "filter_equal(f, in, 0)",
+                           "filter_equal(f, map(g, in), 2147483647)",
+                           "filter_above(f, in, 1)",
+                           "count_equal(f, in, -1)"})
+    EXPECT_EQ(computed(text), text);
+  EXPECT_EQ(computed("count_equal( f ,in , - 1 )"), "count_equal(f, in, -1)");
+}
+
+TEST(PlanReader, ReadsTheOperandsOfRunsOrdersAndParts)
+{
+  auto const read = [](char const* text) {
+    return read_changed([&](json& plan) { plan["computes"]["out"] = text; }).results.at(0).value;
+  };
+  auto const folded = read("fold_runs(f, in, unique(g, image))");
+  EXPECT_EQ(folded.kind, operation::fold_runs);
+  EXPECT_EQ(folded.name, "f");
+  ASSERT_EQ(folded.operands.size(), 2U);
+  EXPECT_EQ(folded.operands[1].kind, operation::unique);
+  EXPECT_EQ(folded.operands[1].name, "g");
+  EXPECT_EQ(folded.operands[1].operands.at(0).name, "image");
+  EXPECT_EQ(read("sort_by(f, in, index)").operands.at(1).kind, operation::index);
+  EXPECT_EQ(read("filter_above(f, in, 7)").offset, 7);
+  EXPECT_EQ(read("count_equal(f, in, -7)").offset, -7);
+}
+
 TEST(PlanReader, ReadsWhichLaunchesOverlapTheOneBefore)
 {
   auto const plan = read_changed([](json& changed) {

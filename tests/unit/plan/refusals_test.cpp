@@ -208,6 +208,78 @@ TEST(PlanReader, RefusesComputationsOfAnotherForm)
   expect_refusal("/computes/out", deep, "computes.out: \"map(f, ");
 }
 
+TEST(PlanReader, RefusesComputationsOfRunsOrdersAndPartsOfAnotherForm)
+{
+  auto const refuse = [](std::string const& text, std::string const& says,
+                         std::string const& hint = "") {
+    expect_refusal("/computes/out", text, "computes.out: \"" + text + "\": " + says, hint);
+  };
+  for (auto const* name : {"fold_runs", "scan_runs", "segmented_sort", "merge", "lower_bound",
+                           "upper_bound", "filter_equal", "filter_above", "count_equal"})
+    refuse(std::string(name) + "(f, in)", "expected ','");
+  for (auto const* name : {"merge", "lower_bound", "upper_bound", "segmented_sort"}) {
+    auto const operation = std::string(name) + "(f, in, ";
+    refuse(operation + "init)", "init is no input");
+    refuse(operation + "other)", "other is no input", "write one of in, image");
+    refuse(operation + "im)", "im is no input", "did you mean in?");
+    refuse(operation + "index)", "index is no input");
+    refuse(operation + "map(g, in))", "map is no input");
+  }
+  for (auto const* name : {"fold_runs", "scan_runs"}) {
+    auto const operation = std::string(name) + "(f, in, ";
+    refuse(operation + "image)", "image is no operand", "unique");
+    refuse(operation + "map(g, in))", "map is no operand", "unique");
+    refuse(operation + "unique_count(g, in))", "unique_count is no operand", "unique");
+    refuse(operation + "unique(g))", "expected ','");
+    refuse(operation + "unique(g, init))", "init is no input");
+    refuse(operation + "unique(g, in, image))", "unique(…) has two arrays here",
+           "leave out the second array");
+    refuse(operation + "unique(g, in), image)", "expected ')'");
+  }
+  for (auto const* name : {"filter_equal", "filter_above", "count_equal"}) {
+    auto const operation = std::string(name) + "(f, in, ";
+    refuse(operation + "n)", "expected a whole number");
+    refuse(operation + "1.5)", "'1.5' at character ");
+    refuse(operation + "4294967296)", "");
+    refuse(operation + "0, 1)", "expected ')'");
+  }
+  for (auto const* name : {"sort", "unique"}) {
+    refuse(std::string(name) + "(f, in, index)", "index is no input");
+    refuse(std::string(name) + "(f, in, image, in)", "expected ')'");
+  }
+  refuse("sort_by(f, in, init)", "init is no input");
+  refuse("sort_by(f, in, index, in)", "expected ')'");
+  refuse("segmented_sort(f, in, image, init)", "init is no input");
+  refuse("segmented_sort(f, in, image, in, in)", "expected ')'");
+  for (auto const* name : {"unique_count", "run_lengths"})
+    refuse(std::string(name) + "(f, in, image)", "expected ')'");
+}
+
+TEST(PlanReader, NestsNoOperationsOfRunsOrdersAndParts)
+{
+  auto const refuse = [](std::string const& text, std::string const& says) {
+    expect_refusal("/computes/out", text, "computes.out: \"" + text + "\": " + says);
+  };
+  for (auto const* inner : {"unique(g, in)", "run_lengths(g, in)", "merge(g, in, in)",
+                            "filter_equal(g, in, 0)", "segmented_sort(g, in, image)"}) {
+    std::string const text = inner;
+    auto const name = text.substr(0, text.find('('));
+    refuse("map(f, " + text + ")", name + " is no operand");
+    refuse("sort(f, " + text + ")", name + " is no input");
+    refuse("merge(f, in, " + text + ")", name + " is no input");
+  }
+}
+
+TEST(PlanReader, SuggestsOperationsOfRunsOrdersAndParts)
+{
+  auto const refuse = [](std::string const& text, std::string const& hint) {
+    expect_refusal("/computes/out", text, "computes.out: \"" + text + "\": ", hint);
+  };
+  refuse("run_length(f, in)", "did you mean run_lengths?");
+  refuse("lower_bounds(f, in, image)", "did you mean lower_bound?");
+  refuse("segment_sort(f, in, image)", "did you mean segmented_sort?");
+}
+
 // Launch plans whose formulas, constants and lengths are refused when they are read.
 
 TEST(PlanReader, RefusesCyclesAndNamesThem)

@@ -226,6 +226,38 @@ TEST(PlanValues, RefuseValuesOutOfRange)
                         "arguments[3].count: \"blocks\": an array cannot have");
 }
 
+TEST(PlanValues, RefuseASizeAboveItsMaximum)
+{
+  auto const formulas = plan_text::formulas({{"/arguments/4/maximum", "min(height, 400)"}});
+  EXPECT_EQ(values_for(formulas, 400).counts[0], 400U);
+  expect_error<usage_error>([&] { values_for(formulas, 401); },
+                            "n is 401, and the plan reduce allows at most 400 (min(height, 400))");
+  std::vector<std::int64_t> const sizes{401, 480, 640};
+  expect_error<usage_error>([&] { compute_without_device(formulas, sizes); }, "n is 401");
+  auto const constant = plan_text::formulas({{"/arguments/4/maximum", 7}});
+  expect_error<usage_error>([&] { values_for(constant, 8); }, "allows at most 7");
+}
+
+TEST(PlanValues, RefuseAMaximumThatIsNoFormulaOfSizes)
+{
+  auto const says = "uses a value that is no size";
+  expect_error<file_error>(
+      [&] {
+        plan_text::formulas({{"/arguments/4/maximum", "blocks"}});
+      },
+      says);
+  expect_error<file_error>(
+      [&] {
+        plan_text::formulas({{"/arguments/4/maximum", "multiprocessors"}});
+      },
+      says);
+  expect_error<file_error>(
+      [&] {
+        plan_text::formulas({{"/arguments/0/maximum", 7}});
+      },
+      "\"maximum\" has no meaning for an argument of the role input");
+}
+
 TEST(PlanValues, RefuseAKernelThatTheDeviceCannotRun)
 {
   auto const formulas = plan_text::formulas();
