@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/python.md run, and print what the document shows."""
+"""The examples of docs/python.md and docs/algorithms.md run, and print what the documents show."""
 import doctest
 import importlib.util
 import inspect
@@ -20,11 +20,19 @@ def examples():
     return re.findall(r"^### (.*?)\n+```python\n(.*?)^```\n+```text\n(.*?)^```", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
 
 
+def algorithm_examples():
+    """The same for docs/algorithms.md; the title is the number of the example."""
+    text = DOCUMENT.with_name("algorithms.md").read_text()
+    found = re.findall(r"^```python\n(.*?)^```\n+```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [(f"algorithms.md, example {number}", *example) for number, example in enumerate(found, 1)]
+
+
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
         self.assertEqual(len(examples()), 7)
-        for title, script, output in examples():
+        self.assertEqual(len(algorithm_examples()), 10)
+        for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):
                 if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
                     self.skipTest("Numba (numba-cuda) is not installed for this Python")
@@ -52,7 +60,8 @@ class Examples(NumpyCase):
 
 
 ALGORITHMS = ["reduce", "transform_reduce", "segmented_reduce", "scan", "exclusive_scan", "map", "select", "partition",
-              "transform_select", "sort", "sort_pairs", "histogram"]
+              "transform_select", "sort", "sort_pairs", "histogram", "partition3", "unique_consecutive", "reduce_by_key", "scan_by_key",
+              "unique_by_key", "run_lengths", "top_k", "merge", "searchsorted", "segmented_sort"]
 
 
 class Docstrings(NumpyCase):

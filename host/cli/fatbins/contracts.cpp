@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "catalogue/installed_library.hpp"
@@ -127,7 +129,12 @@ nlohmann::json describe(std::string const& name, installed_libraries const& inst
 {
   auto const contract = detail::find_contract(name);
   auto hooks = nlohmann::json::array();
-  for (auto const& hook : contract.hooks) hooks.push_back(describe_hook(contract, hook));
+  std::set<std::string> macros;
+  for (auto const& hook : contract.hooks) {
+    auto& described = hooks.emplace_back(describe_hook(contract, hook));
+    auto const macro = described["macro"].get<std::string>();
+    if (!macro.empty() && !macros.insert(macro).second) described["example"] = "";  // of this macro
+  }
   return {{"name", contract.name},
           {"version", contract.version},
           {"header", contract.header_path},

@@ -297,12 +297,13 @@ struct hook_macro {
   std::string_view parameters;
   std::string_view hook;
   std::array<std::string_view, 3> contracts;
+  std::string_view other_hook = {};  ///< that it defines as well
 };
 
 constexpr std::array k_hook_macros{
     hook_macro{
         "FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N", "by_key_N"}},
-    hook_macro{"FATLINK_SAME_KEY", "type, a, b", "same_key", {"same_key", "by_key_N"}},
+    hook_macro{"FATLINK_SAME_KEY", "type, a, b", "same_key", {"same_key", "by_key_N"}, "copy_key"},
     hook_macro{"FATLINK_LOAD", "type, from, x", "load", {"load_combine_N"}},
     hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},
     hook_macro{"FATLINK_STORE", "to, type, x", "store", {"keep_store_N"}},
@@ -546,7 +547,8 @@ std::string other_contract_hint(std::string const& function, installed_contract 
 std::string macro_of(std::string_view hook, installed_contract const& contract)
 {
   for (auto const& macro : k_hook_macros)
-    if (macro.hook == hook && declares(contract, macro)) return macro_text(macro);
+    if ((macro.hook == hook || macro.other_hook == hook) && declares(contract, macro))
+      return macro_text(macro);
   return {};
 }
 
