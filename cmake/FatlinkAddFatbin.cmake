@@ -237,6 +237,9 @@ function(_fatlink_write_fatbin_settings settings)
     get_target_property(version fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_VERSION)
     get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
     get_target_property(contract_includes fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_INCLUDES)
+    if(NOT contract_includes)  # also of a contract that an older fatlink installed
+      set(contract_includes "")
+    endif()
   endif()
   fatlink_device_includes(device_includes)
   string(CONFIGURE [[

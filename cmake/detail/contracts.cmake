@@ -48,6 +48,7 @@ function(fatlink_contract_hooks contract file_out target_out)
   set(output "${base}.cmake")
   set(depfile "${output}.d")
   set(script "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/read_contract.cmake")
+  _fatlink_included_hooks(${interface} included_contracts included_files included_targets)
   fatlink_device_includes(device_includes)
   file(CONFIGURE OUTPUT "${base}.settings.cmake" @ONLY CONTENT [[
 set(NVCC [==[@CUDAToolkit_NVCC_EXECUTABLE@]==])
@@ -55,13 +56,15 @@ set(CONTRACT [==[@contract@]==])
 set(VERSION [==[@version@]==])
 set(HEADER [==[@header@]==])
 set(HOOKS [==[@hooks@]==])
+set(INCLUDED_CONTRACTS [==[@included_contracts@]==])
+set(INCLUDED_FILES [==[@included_files@]==])
 set(OUTPUT [==[@output@]==])
 set(DEPFILE [==[@depfile@]==])
 set(DEVICE_INCLUDES [==[@device_includes@]==])
 ]])
   add_custom_command(OUTPUT "${output}"
     COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${base}.settings.cmake" -P "${script}"
-    DEPENDS "${header}" "${base}.settings.cmake" "${script}"
+    DEPENDS "${header}" "${base}.settings.cmake" "${script}" ${included_files} ${included_targets}
             "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/contracts.cmake"
     DEPFILE "${depfile}"
     COMMENT "Reading the hooks of contract ${contract}/${version}"
@@ -69,6 +72,27 @@ set(DEVICE_INCLUDES [==[@device_includes@]==])
   add_custom_target(${target} DEPENDS "${output}")
   set_target_properties(${interface} PROPERTIES FATLINK_CONTRACT_HOOKS_FILE "${output}")
   set(${file_out} "${output}" PARENT_SCOPE)
+endfunction()
+
+# The contracts that a contract includes, the files with their hooks, and the targets that write these. An installed contract
+# may include one that is not declared here; it was compared when it was built.
+function(_fatlink_included_hooks interface contracts_out files_out targets_out)
+  get_target_property(includes ${interface} FATLINK_CONTRACT_INCLUDES)
+  set(contracts "")
+  set(files "")
+  set(targets "")
+  foreach(included IN LISTS includes)
+    string(REGEX REPLACE "/[0-9]+$" "" contract "${included}")
+    if(TARGET fatlink_contract_${contract})
+      fatlink_contract_hooks(${contract} file target)
+      list(APPEND contracts ${contract})
+      list(APPEND files "${file}")
+      list(APPEND targets ${target})
+    endif()
+  endforeach()
+  set(${contracts_out} "${contracts}" PARENT_SCOPE)
+  set(${files_out} "${files}" PARENT_SCOPE)
+  set(${targets_out} "${targets}" PARENT_SCOPE)
 endfunction()
 
 function(_fatlink_install_contract caller name)

@@ -54,6 +54,25 @@ foreach(hook IN LISTS HOOKS)
 endforeach()
 list(JOIN members "," members)
 
+# A hook of an included contract that is missing or differs would be refused at every link.
+foreach(included file IN ZIP_LISTS INCLUDED_CONTRACTS INCLUDED_FILES)
+  include("${file}")
+  string(JSON count LENGTH "${CONTRACT_HOOKS}")
+  math(EXPR last "${count} - 1")
+  foreach(index RANGE ${last})
+    string(JSON hook MEMBER "${CONTRACT_HOOKS}" ${index})
+    string(JSON type GET "${CONTRACT_HOOKS}" ${hook})
+    string(JSON own ERROR_VARIABLE missing GET "{${members}}" ${hook})
+    if(missing)
+      message(FATAL_ERROR "${subject} includes the contract ${included}, and does not declare its hook ${hook}: declare it as "
+        "the header of ${included} does, or leave ${included} out of INCLUDES")
+    elseif(NOT own STREQUAL type)
+      message(FATAL_ERROR "${subject} includes the contract ${included}, and declares its hook ${hook} with another type "
+        "(mangled ${own}, not ${type}): declare it as the header of ${included} does, or leave ${included} out of INCLUDES")
+    endif()
+  endforeach()
+endforeach()
+
 # nvcc escapes spaces in the names of dependencies, but not in the name of the target.
 string(REPLACE " " "\\ " escaped_output "${OUTPUT}")
 file(READ "${DEPFILE}" dependencies)

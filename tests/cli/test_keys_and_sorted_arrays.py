@@ -56,6 +56,11 @@ class ShippedTransforms(LibraryTest):
     def test_every_operator_folds_and_scans_runs(self):
         self.fold_runs({size: operators[1:] for size, operators in COMBINE.items()})
 
+    def test_no_elements(self):
+        for library in "reduce_by_key_4", "scan_by_key_4":
+            self.fatlink("run", "--library", library, "add_float", "same_int32", "--set", "n=0", "--device", "cpu")
+        self.fatlink("run", "--library", "run_lengths", "same_int32", "--set", "n=0", "--device", "cpu")
+
     def test_keys_of_every_type(self):
         for name in KEY_TYPES:
             self.assert_verified("run_lengths", f"same_{name}", "--elements", 20_000, "--check-races")

@@ -319,6 +319,25 @@ class Versions(Named):
                                       "apply_transform/1, or a library with blend/1")
         self.assertNotIn("signature-mismatch", done.stderr)
 
+    def test_an_included_contract_must_have_the_same_hook_types(self):
+        hooks = {"user_transform": "FffE"}
+        self.build("library", self.LIBRARY, version=1, package="blends 1.0", contract="blend", hooks=hooks, includes={"apply_transform": 1})
+        self.build("same", HOOK, version=1, package="gelus 1.0", hooks=hooks)
+        self.fatlink("check", "library.fatbin", "same.fatbin")
+        for name, changed in (("version", {"version": 2, "hooks": hooks}), ("type", {"version": 1, "hooks": {"user_transform": "FddE"}})):
+            with self.subTest(changed=name):
+                self.build("other", HOOK, package="gelus 1.0", **changed)
+                self.assertIn("[contract-mismatch]", self.fatlink("check", "library.fatbin", "other.fatbin", status=4).stdout)
+
+    def test_a_library_without_a_size_may_include_a_contract_of_another_size(self):
+        source = ("struct alignas(4) fatlink_element_4 { unsigned words[1]; };\n"
+                  'extern "C" __device__ fatlink_element_4 combine(fatlink_element_4, fatlink_element_4);\n'
+                  'extern "C" __global__ void fold(fatlink_element_4* x) { *x = combine(*x, *x); }\n')
+        self.build("library", source, version=1, package="blends 1.0", contract="blend", includes={"combine_8": 1},
+                   hooks={"combine": "F17fatlink_element_4S_S_E"})
+        done = self.fatlink("check", "library.fatbin", "add_float", status=4)
+        self.assertRegex(done.stdout, r"is built against contract blend/1 .* is built against contract combine_4/1 .*\[contract-mismatch\]")
+
     def test_the_list_says_so_before_anything_is_run(self):
         newer = self.build("newer", HOOK, version=2, package="gelus 2.1")
         (self.system / "fatlink").mkdir(parents=True)

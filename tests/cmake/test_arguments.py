@@ -82,6 +82,8 @@ class Contract(Arguments):
             ("c VERSION 1 HEADER none.cuh", "none.cuh: no such file"),
             ("c-d VERSION 1 HEADER hook.cuh", "letters, digits and underscores"),
             ("c VERSION 1 HEADER hook.cuh PACKAGE é", "fatlink_add_contract(c): PACKAGE 'é'"),
+            ("c VERSION 1 HEADER hook.cuh INCLUDES none", "fatlink_add_contract(c): INCLUDES none: unknown contract"),
+            ("c VERSION 1 HEADER hook.cuh INCLUDES", "fatlink_add_contract(c): no value for INCLUDES"),
             ("c VERSION 1 HEADER hook.cuh HOOKS hook post hook", "fatlink_add_contract(c): HOOKS lists hook twice"),
             ("c VERSION 1 HEADER hook.cuh INSTALL_COMPONENT d",
              "fatlink_add_contract(c): INSTALL_COMPONENT d without INSTALL_DESTINATION"),

@@ -62,6 +62,21 @@ class Hooks(ContractsCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(" HOOKS hook other)", (self.folder / "b/contracts/c.cmake").read_text())
 
+    def test_an_included_contract_is_declared_alike(self):
+        lists = CONTRACT + ("fatlink_add_contract(more VERSION 1 HEADER more.cuh INCLUDES c INSTALL_DESTINATION c)\n"
+                            "fatlink_add_fatbin(t SOURCES t.cu CONTRACT more)\n")
+        other = 'extern "C" __device__ int other(int);\n'
+        self.write("more.cuh", other)
+        self.assert_build_fails(lists, "contract more/1 includes the contract c, and does not declare its hook hook")
+        self.write("more.cuh", other + 'extern "C" __device__ double hook(double);\n')
+        self.assert_build_fails(lists, "contract more/1 includes the contract c, and declares its hook hook with another type "
+                                "(mangled FddE, not FffE)")
+        self.write("more.cuh", other + HEADER)
+        self.built(lists)
+        self.assertEqual([entry["ident"]["includes"] for entry in self.entries()], [{"c": 3}] * len(self.entries()))
+        self.assertEqual(json.loads((self.folder / "b/contracts/more.json").read_text())["includes"], {"c": 3})
+        self.assertIn('FATLINK_CONTRACT_INCLUDES "c/3"', (self.folder / "b/contracts/more.cmake").read_text())
+
     def test_a_contract_that_fatbins_use_already_is_not_replaced(self):
         installed = CONTRACT + "set_target_properties(fatlink_contract_c PROPERTIES FATLINK_CONTRACT_INSTALLED ON)\n"
         self.assertEqual(self.configure(installed + CONTRACT).returncode, 0)

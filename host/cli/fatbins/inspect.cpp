@@ -102,6 +102,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
   if (!argument.hook.empty()) json["hook"] = argument.hook;
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
   if (argument.default_value) json["default"] = *argument.default_value;
+  if (!argument.maximum.empty()) json["maximum"] = argument.maximum;
   return json;
 }
 

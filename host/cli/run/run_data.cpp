@@ -274,11 +274,13 @@ void sort_inputs(run_data& data, launch_plan const& plan,
                  std::map<std::string, std::string> const& files,
                  std::vector<transform_reference> const& transforms)
 {
+  std::span<std::byte const> const state =
+      data.states.empty() ? std::span<std::byte const>() : data.states.begin()->second;
   for (auto const& [name, hook] : sorted_inputs(plan)) {
     auto const input = data.inputs.find(name);
     if (input == data.inputs.end()) continue;
     auto array = input->second.read();
-    auto sorted = detail::sort_elements(transforms, hook, array.view());
+    auto sorted = detail::sort_elements(transforms, hook, array.view(), state);
     if (!sorted) continue;
     if (auto const file = files.find(name); file != files.end()) {
       auto const wrong = std::ranges::mismatch(*sorted, array.bytes).in1 - sorted->begin();
@@ -708,7 +710,6 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
   for (std::size_t i = 0; i < formulas.sizes.size(); ++i)
     data.sizes[plan.arguments[formulas.sizes[i]].name] = sizes[i];
   add_inputs(data, formulas, files, sizes, generated);
-  sort_inputs(data, plan, arguments.inputs, references.list);
   for (auto const& [name, file] : arguments.expected)
     data.expected[name] = expected_of(*plan.find(name), file, arguments);
   for (auto const& argument : plan.arguments)
@@ -716,6 +717,7 @@ run_data read_run_data(plan_formulas const& formulas, plan_arguments const& argu
       data.values[argument.name] = value_of(argument, arguments);
     else if (argument.role == argument_role::state)
       data.states[argument.name] = state_of(argument, arguments, references);
+  sort_inputs(data, plan, arguments.inputs, references.list);
   return data;
 }
 

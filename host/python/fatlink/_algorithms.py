@@ -2,8 +2,8 @@
 """The algorithms of docs/algorithms.md, on a caller's arrays.
 
 A call runs in the caller's current stream, or in `stream`. On GPUs it returns before the work has finished, like operations
-of PyTorch and CuPy; only select, partition and transform_select wait, for the number of results. For NumPy arrays and CPU
-tensors the call runs on the reference device, and has finished when it returns."""
+of PyTorch and CuPy; only functions that return as many elements as there are results wait, for their number. For NumPy arrays
+and CPU tensors the call runs on the reference device, and has finished when it returns."""
 from __future__ import annotations
 
 import ctypes
@@ -114,7 +114,7 @@ def _find_and_convert(algorithm, source, element, op, stream, device, mode):
 
 # What users of other libraries write: the argument, and what to write instead.
 _ELSEWHERE = {
-    "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments: fatlink.segmented_reduce(x.reshape(-1), offsets)",
+    "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments of segmented_reduce and segmented_sort",
     "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or fatlink.transform_reduce",
     "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
     "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",

@@ -8,6 +8,7 @@ path of a first call, which runs it or reports why it cannot."""
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 
 from ._arrays import View, exchanges, require_one_place
@@ -17,7 +18,7 @@ from ._errors import CompileError, RefusedError, UnavailableError, UsageError, U
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, mode_number
 from ._operator_names import explained, label_of, types_taken, wrong_type
-from ._operators import Conversion, candidates, is_of_any_size, is_source, key_of, name_of, not_an_operator
+from ._operators import Conversion, candidates, is_name, is_of_any_size, is_source, key_of, name_of, not_an_operator, text_of
 from ._plans import Prepared, Slot, Value, device_for, element_for_output
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
@@ -227,9 +228,24 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
 
 def _try_by_key(algorithm, op, equal, values, keys, device, mode):
     """Finds the library for the size of the values, which `op` combines; `equal` compares the keys."""
-    same_key = _find_same_key(algorithm, equal, keys, device, mode)
-    return _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode), op, algorithm, "combine",
+    contract = None
+    if equal == "equal" and _defines_keys(op):
+        same_key, contract = [], f"by_key_{size_of_library(values.element, algorithm)}"
+    else:
+        same_key = _find_same_key(algorithm, equal, keys, device, mode)
+    call = _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode, contract), op, algorithm, "combine",
                        [values.element])
+    if (failure := wrong_type(op, [call.prepared.by_name["keys"]], "same_key", [keys.element], ("keys",))) is not None:
+        raise failure
+    return call
+
+
+def _defines_keys(op):
+    """Whether CUDA source, or a file with it, also compares keys."""
+    try:
+        return isinstance(op, (str, os.PathLike)) and not is_name(op) and "FATLINK_SAME_KEY" in text_of(op)
+    except (OSError, UnicodeDecodeError):  # the compile says why
+        return False
 
 
 def _find_same_key(algorithm, equal, keys, device, mode):
@@ -251,10 +267,11 @@ def _find_same_key(algorithm, equal, keys, device, mode):
     raise not_an_operator(equal, "same_key")
 
 
-def _try_with_inputs(inputs, algorithm, op, values, device, mode):
-    """As _try_candidates(), for a library that links `inputs` in addition to the operator."""
+def _try_with_inputs(inputs, algorithm, op, values, device, mode, contract=None):
+    """As _try_candidates(), for a library that links `inputs` in addition to the operator. `contract`: of source, if that is
+    another one than combine_N."""
     size = size_of_library(values.element, algorithm)
-    operators = candidates(op, "combine", [values.element], mode, size=size)
+    operators = candidates(op, "combine", [values.element], mode, size=size, contract=contract)
     for operator in operators:
         operator.make = _with_inputs(inputs, operator.make)
     return _try_candidates(operators, f"{algorithm}_{size}", "combine", op, ("in",), (values,), device, mode)

@@ -195,7 +195,7 @@ def not_an_operator(op, base):
     if base in ("keep", "keep_store"):
         hint = ("index with a mask in the arrays' own framework: x[mask]; or pass the condition on an element as op: a name "
                 "(\"nonzero\"), CUDA source (\"FATLINK_KEEP(float, x) { return x > 3; }\") or a Python function (lambda x: x > 3)")
-    elif not base.startswith("map"):
+    elif not is_of_any_size(base):
         hint += "; fatlink.map applies an operator to several arrays"
     return UsageTypeError(f"{argument} is an array of {shown(dtype)}, not an operator", input=argument, hint=hint)
 
@@ -350,6 +350,17 @@ def key_of(op):
 def is_source(text):
     """Whether a text is CUDA source rather than a name or file."""
     return "{" in text or "\n" in text
+
+
+def text_of(op):
+    """The CUDA source of an operator that is source or a file; empty for another kind of file."""
+    if not is_path(op):
+        return op
+    path = path_of(op, "op")
+    if not path.endswith(".cu"):
+        return ""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def is_path(op):

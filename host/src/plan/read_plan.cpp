@@ -489,9 +489,9 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 ///               | ( "sort" | "unique" ) "(" <hook> "," <array> [ "," <input> ] ")"
 ///               | "sort_by" "(" <hook> "," <array> [ "," ( <input> | "index" ) ] ")"
 ///               | "segmented_sort" "(" <hook> "," <array> "," <input> [ "," <input> ] ")"
-///               | ( "merge" | "lower_bound" | "upper_bound" ) "(" <hook> "," <array> "," <input>
-///               ")" | ( "fold_runs" | "scan_runs" ) "(" <hook> "," <array> "," <runs> ")" | (
-///               "filter_equal" | … ) "(" <hook> "," <array> "," <number> ")"
+///               | ( "merge" | "lower_bound" | … ) "(" <hook> "," <array> "," <input> ")"
+///               | ( "fold_runs" | "scan_runs" ) "(" <hook> "," <array> "," <runs> ")"
+///               | ( "filter_equal" | … ) "(" <hook> "," <array> "," <number> ")"
 ///   <runs>    ::= "unique" "(" <hook> "," <array> ")"
 ///   <array>   ::= <input> | "map" "(" <hook> {"," <operand>} ")"
 ///   <operand> ::= <array> | <value> | "index" | "neighbor" "(" <input> "," <offset> ")"

@@ -66,6 +66,7 @@ bool differ_in_size(ident const& a, ident const& b)
       return detail::differ_in_size(included.first, transform.contract);
     });
   };
+  if (!split_size(a.contract) || !split_size(b.contract)) return false;
   return detail::differ_in_size(a.contract, b.contract) || includes_other_size(a, b) ||
          includes_other_size(b, a);
 }
@@ -287,7 +288,9 @@ void check_shared_hooks(symbol_index const& symbols, input_pair const& pair,
     std::string const hook(name);
     auto const called = may_declare(*caller.ident, hook);
     auto const defined = may_declare(*definer.ident, hook);
-    if (called && defined && takes_contract(*caller.ident, *definer.ident)) continue;
+    if (called && defined && takes_contract(*caller.ident, *definer.ident) &&
+        describe_hook(*caller.ident, hook) == describe_hook(*definer.ident, hook))
+      continue;
     if (called && defined)
       return mismatches.add([&] { return make_contract_mismatch(caller, definer); });
     if (called) untyped_hooks.add([&] { return untyped(symbols, definer, caller, hook); });

@@ -499,13 +499,14 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
 
 std::optional<std::vector<std::byte>> sort_elements(
     std::vector<transform_reference> const& transforms, std::string const& hook,
-    array_view const& array)
+    array_view const& array, std::span<std::byte const> state)
 try {
   computation const node{.kind = operation::sort,
                          .name = hook,
                          .operands = {{.kind = operation::argument, .name = "array"}}};
   plan_data data;
   data.arguments["array"] = array;
+  data.state = state;
   std::vector<std::byte> sorted(array.bytes.size());
   visit_sorted({.node = node,
                 .context = {.transforms = transforms, .data = data},

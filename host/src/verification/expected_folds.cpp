@@ -532,6 +532,7 @@ void visit_run_scans(expected_output const& output, expected_visitor const& visi
 {
   auto const count = count_of(operand_of(output.node, 0, 2), output.context);
   auto const runs = runs_of(output, count);
+  if (runs.empty()) return;
   parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t thread) {
     fold_worker worker(output, count);
     auto& program = worker.program();

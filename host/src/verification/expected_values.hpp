@@ -36,11 +36,11 @@ computation const& operand_of(computation const& node, std::size_t index, std::s
 array_view const& find_source(expected_output const& output, std::size_t operand = 0,
                               std::size_t most = 1);
 
-/// The elements of `array`, sorted stably by the reference of `hook`; nothing where `transforms`
-/// state none that can be evaluated.
+/// The elements of `array`, sorted stably by the reference of `hook` with `state`; nothing where
+/// `transforms` state none that can be evaluated.
 std::optional<std::vector<std::byte>> sort_elements(
     std::vector<transform_reference> const& transforms, std::string const& hook,
-    array_view const& array);
+    array_view const& array, std::span<std::byte const> state);
 
 /// The offsets of segments, operand 1 of `most` at most, checked: not decreasing, none beyond
 /// `count` elements.

@@ -13,10 +13,6 @@ namespace fatlink_algorithms {
 /// plans repeat the numbers.
 constexpr std::size_t k_short_list = std::size_t{1} << 22;
 
-struct add_counts {
-  __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
-};
-
 struct add_lengths {
   __device__ unsigned long long operator()(unsigned long long a, unsigned long long b) const
   {

@@ -47,6 +47,10 @@ struct tile_count {
   unsigned long long value;
 };
 
+struct add_counts {
+  __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
+};
+
 /// Two numbers below 2^63.
 struct tile_counts {
   unsigned long long first;

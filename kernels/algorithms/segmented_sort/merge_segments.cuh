@@ -5,7 +5,7 @@
 // each thread of a block one at a time; then the block does the jobs among them.
 //
 // The keys of a job lie in shared memory, where each thread finds the order of its part as places
-// of 16 bits; the keys and their values are then written in this order.
+// of 16 bits; the keys are then written in this order.
 #pragma once
 
 #include "../detail/key_array.cuh"
@@ -82,8 +82,7 @@ __device__ __forceinline__ void find_segment_cuts(Key const* out, Key const* oth
                           job.end - job.middle, job.place - job.begin, less);
 }
 
-template <typename Key, typename Value, typename Less, typename Tiling, unsigned Threads,
-          unsigned Items>
+template <typename Key, typename Less, typename Tiling, unsigned Threads, unsigned Items>
 class segment_merger {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warps = Threads / k_lanes;
@@ -91,7 +90,6 @@ class segment_merger {
   static constexpr int k_row_end = k_size;
   static constexpr int k_batch =
       Items <= 5 ? Items : (Items + 1) / 2;  // rows that are loaded at a time
-  static constexpr bool k_has_values = !is_no_value<Value>;
   static_assert(k_size == Tiling::size && k_size < 0x10000, "places in a tile have 16 bits");
 
  public:
@@ -103,9 +101,9 @@ class segment_merger {
     unsigned jobs[k_warps];  // the candidates of each warp that may be jobs
   };
 
-  __device__ __forceinline__ segment_merger(storage& shared, key_array<Key, Value> out,
-                                            key_array<Key, Value> other, tile_span const* spans,
-                                            std::size_t tiles, unsigned pass, Less less)
+  __device__ __forceinline__ segment_merger(storage& shared, Key* out, Key* other,
+                                            tile_span const* spans, std::size_t tiles,
+                                            unsigned pass, Less less)
       : shared_(shared),
         out_(out),
         other_(other),
@@ -184,12 +182,12 @@ class segment_merger {
 
   __device__ __forceinline__ std::size_t find_cut(merge_job const& job, std::size_t diagonal) const
   {
-    auto const* const keys = input(job).keys;
+    auto const* const keys = input(job);
     return merge_path_by_warp(keys + job.begin, job.middle - job.begin, keys + job.middle,
                               job.end - job.middle, diagonal, less_);
   }
 
-  __device__ __forceinline__ key_array<Key, Value> input(merge_job const& job) const
+  __device__ __forceinline__ Key* input(merge_job const& job) const
   {
     return job.to_other ? out_ : other_;
   }
@@ -228,14 +226,14 @@ class segment_merger {
 
   __device__ __forceinline__ void load()
   {
-    auto const* const in = input(shared_.job).keys + threadIdx.x;
+    auto const* const in = input(shared_.job) + threadIdx.x;
     auto const* const a = in + a_place_;
     auto const* const b = in + b_place_;
     auto* const keys = shared_.keys + threadIdx.x;
     auto const size = left(size_);
     auto const a_size = left(a_size_);
     Key last;
-    if (threadIdx.x == Threads - 1) last = *source(input(shared_.job).keys, size_ - 1);
+    if (threadIdx.x == Threads - 1) last = *source(input(shared_.job), size_ - 1);
 #pragma unroll
     for (int first = 0; first < k_row_end; first += k_batch * k_row) {
       Key copies[k_batch];
@@ -281,36 +279,18 @@ class segment_merger {
   __device__ __forceinline__ void store() const
   {
     auto const& job = shared_.job;
-    auto const out = job.to_other ? other_ : out_;
-    auto* const keys = out.keys + job.place + threadIdx.x;
+    auto* const out = job.to_other ? other_ : out_;
+    auto* const keys = out + job.place + threadIdx.x;
     auto const* const places = shared_.places + threadIdx.x;
     auto const size = left(size_);
 #pragma unroll
     for (int k = 0; k < k_row_end; k += k_row)
       if (k < size) keys[k] = shared_.keys[places[k]];
-    if constexpr (k_has_values) store_values(out.values + job.place + threadIdx.x);
-  }
-
-  __device__ __forceinline__ void store_values(Value* out) const
-  {
-    auto const* const in = input(shared_.job).values;
-    auto const* const places = shared_.places + threadIdx.x;
-    auto const size = left(size_);
-#pragma unroll
-    for (int first = 0; first < k_row_end; first += k_batch * k_row) {
-      Value copies[k_batch];
-#pragma unroll
-      for (int k = first; k < first + k_batch * k_row && k < k_row_end; k += k_row)
-        if (k < size) copies[(k - first) / k_row] = *source(in, places[k]);
-#pragma unroll
-      for (int k = first; k < first + k_batch * k_row && k < k_row_end; k += k_row)
-        if (k < size) out[k] = copies[(k - first) / k_row];
-    }
   }
 
   storage& shared_;
-  key_array<Key, Value> out_;
-  key_array<Key, Value> other_;
+  Key* out_;
+  Key* other_;
   tile_span const* spans_;
   std::size_t candidates_;
   unsigned pass_;

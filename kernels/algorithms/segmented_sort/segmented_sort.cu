@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The libraries segmented_sort_N and, with FATLINK_VALUE_BYTES, segmented_sort_pairs_N: out = in
-// with each segment in the order of `less`, equal elements as in `in`. Segment i is the elements
-// offsets[i] to offsets[i + 1] - 1; elements of no segment keep their places. Each value moves with
-// its key. See segment_tiles.cuh.
+// The library segmented_sort_N: out = in with each segment in the order of `less`, equal elements
+// as in `in`. Segment i is the elements offsets[i] to offsets[i + 1] - 1; elements of no segment
+// keep their places. See segment_tiles.cuh.
 //
 // segmented_sort_spans finds the segments at the boundaries of tiles, segmented_sort_tiles sorts
 // within tiles. Then passes of segmented_sort_merge merge what tiles have of segments that they
@@ -10,18 +9,7 @@
 #include "../less.cuh"
 #include "segmented_sort_settings.cuh"
 
-namespace {
-
 using namespace fatlink_algorithms;
-#ifdef FATLINK_VALUE_BYTES
-using value = FATLINK_DETAIL_ELEMENT(FATLINK_VALUE_BYTES);
-#else
-using value = no_value;
-#endif
-using arrays_in = key_array<fatlink_element const, value const>;
-using arrays = key_array<fatlink_element, value>;
-
-}  // namespace
 
 extern "C" __global__ void __launch_bounds__(k_span_threads)
     segmented_sort_spans(std::size_t const* offsets, tile_span* spans, std::size_t n,
@@ -33,16 +21,13 @@ extern "C" __global__ void __launch_bounds__(k_span_threads)
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads, k_sort_blocks)
-    segmented_sort_tiles(fatlink_element const* in, value const* in_values,
-                         std::size_t const* offsets, tile_span const* spans, fatlink_element* out,
-                         value* out_values, fatlink_element* other, value* other_values,
+    segmented_sort_tiles(fatlink_element const* in, std::size_t const* offsets,
+                         tile_span const* spans, fatlink_element* out, fatlink_element* other,
                          std::size_t segments, unsigned has_other)
 {
   wait_for_last_launch();
-  __shared__ sorter<value>::storage shared;
-  sorter<value>(shared, arrays_in{in, in_values}, arrays{out, out_values},
-                arrays{other, other_values}, has_other != 0, spans, less_hook())
-      .sort(offsets, segments);
+  __shared__ sorter::storage shared;
+  sorter(shared, in, out, other, has_other != 0, spans, less_hook()).sort(offsets, segments);
 }
 
 extern "C" __global__ void __launch_bounds__(k_cut_threads)
@@ -55,14 +40,12 @@ extern "C" __global__ void __launch_bounds__(k_cut_threads)
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads, k_merge_blocks)
-    segmented_sort_merge(fatlink_element* out, value* out_values, fatlink_element* other,
-                         value* other_values, tile_span const* spans, std::size_t const* cuts,
-                         std::size_t tiles, unsigned pass, unsigned has_cuts)
+    segmented_sort_merge(fatlink_element* out, fatlink_element* other, tile_span const* spans,
+                         std::size_t const* cuts, std::size_t tiles, unsigned pass,
+                         unsigned has_cuts)
 {
   wait_for_last_launch();
   start_next_launch();
-  __shared__ merger<value>::storage shared;
-  merger<value>(shared, arrays{out, out_values}, arrays{other, other_values}, spans, tiles, pass,
-                less_hook())
-      .merge(has_cuts ? cuts : nullptr);
+  __shared__ merger::storage shared;
+  merger(shared, out, other, spans, tiles, pass, less_hook()).merge(has_cuts ? cuts : nullptr);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads and elements of the kernels of segmented_sort_N and segmented_sort_pairs_N; the plan
-// states the same numbers.
+// Threads and elements of the kernels of segmented_sort_N; the plan states the same numbers.
 #pragma once
 
+#include "../detail/less_hook.cuh"
 #include "merge_segments.cuh"
 #include "sort_segments.cuh"
 
@@ -34,17 +34,7 @@ inline constexpr unsigned k_merge_blocks = FATLINK_ELEMENT_BYTES <= 4   ? 6
 
 using tiling = segment_tiling<k_threads * k_items - k_slack, k_slack>;
 
-struct less_hook {
-  __device__ __forceinline__ bool operator()(fatlink_element const& a,
-                                             fatlink_element const& b) const
-  {
-    return less(a, b);
-  }
-};
-
-template <typename Value>
-using sorter = segment_sorter<fatlink_element, Value, less_hook, tiling, k_threads, k_items>;
-template <typename Value>
-using merger = segment_merger<fatlink_element, Value, less_hook, tiling, k_threads, k_items>;
+using sorter = segment_sorter<fatlink_element, less_hook, tiling, k_threads, k_items>;
+using merger = segment_merger<fatlink_element, less_hook, tiling, k_threads, k_items>;
 
 }  // namespace fatlink_algorithms

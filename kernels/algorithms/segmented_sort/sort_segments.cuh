@@ -18,13 +18,11 @@
 
 namespace fatlink_algorithms {
 
-template <typename Key, typename Value, typename Less, typename Tiling, unsigned Threads,
-          unsigned Items>
+template <typename Key, typename Less, typename Tiling, unsigned Threads, unsigned Items>
 class segment_sorter {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warps = Threads / k_lanes;
   static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
-  static constexpr bool k_has_values = !is_no_value<Value>;
   static_assert(k_size == Tiling::size && k_size < 0x10000 && Items < 32);
 
  public:
@@ -32,15 +30,12 @@ class segment_sorter {
     union {
       alignas(16) Key keys[k_size + 1];          // one more, which is read, and not used
       alignas(16) unsigned char starts[k_size];  // 1 for the first element of a segment
-      Value values[k_has_values ? k_size : 1];
     };
-    unsigned short places[k_has_values ? k_size : 1];
     unsigned first_starts[k_warps];  // of the elements of each warp
     unsigned last_starts[k_warps];
   };
 
-  __device__ __forceinline__ segment_sorter(storage& shared, key_array<Key const, Value const> in,
-                                            key_array<Key, Value> out, key_array<Key, Value> other,
+  __device__ __forceinline__ segment_sorter(storage& shared, Key const* in, Key* out, Key* other,
                                             bool has_other, tile_span const* spans, Less less)
       : shared_(shared),
         in_(in),
@@ -77,7 +72,6 @@ class segment_sorter {
     __syncwarp();
     find_targets();
     store_keys();
-    if constexpr (k_has_values) store_values();
   }
 
  private:
@@ -92,7 +86,7 @@ class segment_sorter {
     auto const begin = warp_index() * k_warp_size + lane_index();
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item)
-      keys_[item] = in_.keys[place_ + smaller(begin + item * k_lanes, size_ - 1)];
+      keys_[item] = in_[place_ + smaller(begin + item * k_lanes, size_ - 1)];
   }
 
   // ---- starts of segments
@@ -229,7 +223,6 @@ class segment_sorter {
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
       keys_[item] = rows[lane_index() * Items + item];
-      if (k_has_values) places_[item] = static_cast<unsigned short>(threadIdx.x * Items + item);
     }
   }
 
@@ -252,7 +245,6 @@ class segment_sorter {
     for (unsigned item = first; item + 1 < Items; item += 2)
       if ((links_ >> (item + 1)) % 2 != 0 && less_(keys_[item + 1], keys_[item])) {
         swap(keys_[item], keys_[item + 1]);
-        if (k_has_values) swap(places_[item], places_[item + 1]);
       }
   }
 
@@ -270,7 +262,6 @@ class segment_sorter {
 #pragma unroll
     for (unsigned item = 0; item < Items; ++item) {
       shared_.keys[threadIdx.x * Items + item] = keys_[item];
-      if (k_has_values) shared_.places[threadIdx.x * Items + item] = places_[item];
     }
   }
 
@@ -342,7 +333,6 @@ class segment_sorter {
     auto const takes_b = from.b < from.b_end && (from.a >= from.a_end || is_less);
     auto const place = takes_b ? from.b : from.a;
     keys_[item] = takes_b ? b_key : a_key;
-    if (k_has_values) places_[item] = shared_.places[place];
     Key const next = shared_.keys[place + 1];
     a_key = takes_b ? a_key : next;
     b_key = takes_b ? next : b_key;
@@ -385,41 +375,21 @@ class segment_sorter {
 #pragma unroll 4
     for (unsigned item = 0; item < Items; ++item) {
       auto const k = begin + item * k_lanes;
-      if (k < size_) *target(out_.keys, other_.keys, k) = shared_.keys[k];
-    }
-  }
-
-  __device__ __forceinline__ void store_values()
-  {
-    auto const begin = warp_index() * k_warp_size + lane_index();
-    Value values[Items];
-#pragma unroll
-    for (unsigned item = 0; item < Items; ++item)
-      values[item] = in_.values[place_ + smaller(begin + item * k_lanes, size_ - 1)];
-    __syncthreads();
-#pragma unroll
-    for (unsigned item = 0; item < Items; ++item)
-      shared_.values[begin + item * k_lanes] = values[item];
-    __syncthreads();
-#pragma unroll
-    for (unsigned item = 0; item < Items; ++item) {
-      auto const k = begin + item * k_lanes;
-      if (k < size_) *target(out_.values, other_.values, k) = shared_.values[shared_.places[k]];
+      if (k < size_) *target(out_, other_, k) = shared_.keys[k];
     }
   }
 
   storage& shared_;
-  key_array<Key const, Value const> in_;
-  key_array<Key, Value> out_;
-  key_array<Key, Value> other_;
+  Key const* in_;
+  Key* out_;
+  Key* other_;
   bool has_other_;  // without passes, there is no other array
   tile_span span_;  // of the tile
   tile_span next_;  // of the next one
   std::size_t place_;
   unsigned size_;
   Less less_;
-  Key keys_[Items];                                  // of this thread
-  unsigned short places_[k_has_values ? Items : 1];  // of the keys before the sort, in the tile
+  Key keys_[Items];     // of this thread
   unsigned links_ = 0;  // bit k: element k is of the same segment as element k - 1 of the thread
   unsigned head_thread_ = 0;   // in which the head begins
   unsigned head_begin_ = 0;    // in the tile

@@ -18,10 +18,6 @@ struct select_settings {
   static constexpr bool is_partition = Partition;
 };
 
-struct add_counts {
-  __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
-};
-
 /// Where elements are copied to.
 template <typename Element>
 struct copy_store {

@@ -2,6 +2,7 @@
 // Threads and elements of the kernels of sort_N and sort_pairs_N; the plan states the same numbers.
 #pragma once
 
+#include "../detail/less_hook.cuh"
 #include "merge_tile.cuh"
 #include "sort_tile.cuh"
 
@@ -17,14 +18,6 @@ inline constexpr unsigned k_items = FATLINK_ELEMENT_BYTES <= 4    ? 17
 /// Blocks on a multiprocessor, which bound the registers.
 inline constexpr unsigned k_sort_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 4 : 2;
 inline constexpr unsigned k_merge_blocks = FATLINK_ELEMENT_BYTES <= 8 ? 6 : 4;
-
-struct less_hook {
-  __device__ __forceinline__ bool operator()(fatlink_element const& a,
-                                             fatlink_element const& b) const
-  {
-    return less(a, b);
-  }
-};
 
 template <typename Value>
 using sorter = tile_sorter<fatlink_element, Value, less_hook, k_threads, k_items>;

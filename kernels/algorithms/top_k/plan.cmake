@@ -55,8 +55,7 @@ function(fatlink_write_top_k_plan file)
   "let": {
     "passes": "min(min(@N@, 8), max(1, ceil(bits / 8)))",
     "steps": "ceil(8 * passes / 11)",
-    "bytes": "max(@N@, 8)",
-    "items": "bytes <= 4 ? 22 : bytes == 8 ? 15 : bytes == 16 ? 7 : 3",
+    "items": "@N@ <= 8 ? 15 : @N@ == 16 ? 7 : 3",
     "tile": "384 * items",
     "few": "384 * 3",
     "is_selected": "n > tile && k > 0",

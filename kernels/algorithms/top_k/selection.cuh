@@ -76,10 +76,6 @@ struct selection_sizes {
   unsigned steps;
 };
 
-struct add_counts {
-  __device__ tile_count operator()(tile_count a, tile_count b) const { return {a.value + b.value}; }
-};
-
 /// Where the digits are in an aligned key: its most significant bit is that of the word.
 struct digit_layout {
   static constexpr unsigned word_bits = 8 * sizeof(key_word);
