@@ -80,13 +80,13 @@ class Recorder:
     def __init__(self, package):
         sys.path.insert(0, str(package.parent))
         import fatlink
-        from fatlink import _algorithms, _elements, _operators
-        self.fatlink, self.algorithms, self.operators, self.number_type = fatlink, _algorithms, _operators, _elements.number_type
+        from fatlink import _elements, _kept_calls, _operators
+        self.fatlink, self.calls, self.operators, self.number_type = fatlink, _kept_calls, _operators, _elements.number_type
         self.sources = []  # (Input, Source)
         self.found = None  # the last one that was prepared
-        self.prepared, self.device = _algorithms.Prepared, fatlink.open_device("cpu")
+        self.prepared, self.device = _kept_calls.Prepared, fatlink.open_device("cpu")
         _operators.compile = self.compile
-        _algorithms.Prepared = self.prepare
+        _kept_calls.Prepared = self.prepare
 
     def compile(self, text, *, contract, name):
         result = self.fatlink.compile(text, contract=contract, name=name)
@@ -109,7 +109,7 @@ class Recorder:
             op = self.operators.Conversion(types_of[0], result)
         names = ("in",) if len(elements) == 1 else tuple(f"in{index + 1}" for index in range(len(elements)))
         sources = [types.SimpleNamespace(element=element) for element in types_of]
-        self.algorithms._try_sizes(algorithm, base, op, names, sources, self.device, "lto", result, None)
+        self.calls._try_sizes(algorithm, base, op, names, sources, self.device, "lto", result, None)
         return self.found
 
 

@@ -65,9 +65,9 @@ def host_time(call, synchronize, calls=200):
 def direct_call(fatlink, names, arrays):
     """The last prepared plan with these arguments, called by its C function with its arguments set once."""
     import ctypes
-    from fatlink import _algorithms, _plans
+    from fatlink import _kept_calls, _plans
     from fatlink._arrays import view
-    bound = [bound for bound in _algorithms._bound.values() if set(names) <= set(bound.prepared.by_name)][-1]
+    bound = [bound for bound in _kept_calls._bound.values() if set(names) <= set(bound.prepared.by_name)][-1]
     prepared = bound.prepared
     slot = _plans.Slot(names, prepared._encoded)
     for item, name in zip(slot.items, names):

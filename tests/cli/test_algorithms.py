@@ -141,7 +141,7 @@ class Algorithms(PlanTest):
 
     def test_an_operator_of_a_struct_without_a_library_needs_a_contract(self):
         self.refuse_source("struct pair { float a, b; };\nFATLINK_COMBINE(pair, x, y) { return x; }\n", None, "op.cu:2: error: ",
-                           "FATLINK_COMBINE defines combine, a hook of combine_N and load_combine_N, and the source is compiled for "
+                           "FATLINK_COMBINE defines combine, a hook of combine_N, load_combine_N and by_key_N, and the source is compiled for "
                            "apply_transform/1: pass a library with one of them, or state the contract (--contract NAME)")
 
     def test_a_hint_comes_before_a_long_log(self):

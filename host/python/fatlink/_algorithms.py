@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     Operator = Union[str, os.PathLike, Input, Callable]
     Where = Union[str, Device, None]
     Mode = Literal["lto", "ptx"]
+    Side = Literal["left", "right"]
 else:  # typing.get_type_hints needs the names
-    Any = Array = A = Literal = Never = Operator = Where = Mode = object
+    Any = Array = A = Never = Operator = Where = Mode = Side = object
 
 
 def require_one_dimension(array_view, name):

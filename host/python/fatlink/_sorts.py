@@ -2,7 +2,7 @@
 """Sorts, and algorithms on sorted arrays; _algorithms.py says what all algorithms have in common."""
 from __future__ import annotations
 
-from ._algorithms import A, Any, Array, Literal, Mode, Never, Operator, Where, output_for, require_offsets, require_one_dimension, unknown_arguments
+from ._algorithms import A, Any, Array, Mode, Never, Operator, Side, Where, output_for, require_offsets, require_one_dimension, unknown_arguments
 from ._arguments import shown
 from ._arrays import require_one_place
 from ._elements import number_type
@@ -184,7 +184,7 @@ def merge(x: A, y: A, op: Operator = "less", *, out: A | None = None, stream: An
     return result.array
 
 
-def searchsorted(x: A, values: A, op: Operator = "less", *, side: Literal["left", "right"] = "left", out: Array | None = None,
+def searchsorted(x: A, values: A, op: Operator = "less", *, side: Side = "left", out: Array | None = None,
                  stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> Array:
     """Finds the index in a sorted array before which each value can be inserted, so that the array remains sorted. The indexes
     are uint64; for PyTorch, int64.

@@ -361,18 +361,19 @@ bool declares(installed_contract const& contract, hook_macro const& macro)
   return std::ranges::find(contract.hooks, macro.hook) != contract.hooks.end();
 }
 
-/// "keep_4 and keep_store_4": of the size of `contract`, where it has one.
+/// "combine_4, load_combine_4 and by_key_4": of the size of `contract`, where it has one.
 std::string contracts_of(hook_macro const& macro, installed_contract const* contract)
 {
   auto const sized = contract == nullptr ? std::nullopt : split_size(contract->name);
-  std::string list;
+  std::vector<std::string> names;
   for (auto const contract_name : macro.contracts) {
     if (contract_name.empty()) continue;
-    std::string name(contract_name);
+    auto& name = names.emplace_back(contract_name);
     if (sized && name.ends_with("_N")) name.replace(name.size() - 1, 1, sized->bytes);
-    list += (list.empty() ? "" : " and ") + name;
   }
-  return list;
+  auto const last = std::move(names.back());
+  names.pop_back();
+  return names.empty() ? last : detail::format("{} and {}", fmt::join(names, ", "), last);
 }
 
 /// The size in bytes of a type of C++ or CUDA, whose name alone tells it; empty for others.
