@@ -265,6 +265,23 @@ class ScanByKey(ByKeyCase):
                           says="out is an array of int32")
 
 
+class OneSource(ByKeyCase):
+    """CUDA source that defines the operator and compares the keys."""
+
+    def test_of_the_operator_and_the_keys(self):
+        self.need_links_and_compiles()
+        keys, values = numpy.array([10, 11, 25, 21, 30], numpy.int32), numpy.array([1, 2, 3, 4, 5], numpy.int32)
+        source = f"{LAST}\n{TENS}"
+        folded = fatlink.reduce_by_key(keys, values, source)
+        self.assertEqual([list(part) for part in folded], [[10, 25, 30], [2, 4, 5]])
+        self.assertEqual(list(fatlink.scan_by_key(keys, values, source)), [1, 2, 3, 4, 5])
+        file = self.folder / "both.cu"
+        file.write_text(source)
+        self.assertEqual([list(part) for part in fatlink.reduce_by_key(keys, values, file)], [[10, 25, 30], [2, 4, 5]])
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce_by_key, keys.astype("f4"), values, source,
+                          says="the CUDA source takes int32, but keys is an array of float32", code="wrong-operator")
+
+
 class UniqueByKey(ByKeyCase):
     def assert_first(self, keys, values, **options):
         first = begins(keys)

@@ -241,9 +241,10 @@ def _try_by_key(algorithm, op, equal, values, keys, device, mode):
 
 
 def _defines_keys(op):
-    """Whether CUDA source, or a file with it, also compares keys."""
+    """Whether CUDA source, or a file with it, combines values and compares keys."""
     try:
-        return isinstance(op, (str, os.PathLike)) and not is_name(op) and "FATLINK_SAME_KEY" in text_of(op)
+        text = "" if not isinstance(op, (str, os.PathLike)) or is_name(op) else text_of(op)
+        return "FATLINK_COMBINE" in text and "FATLINK_SAME_KEY" in text
     except (OSError, UnicodeDecodeError):  # the compile says why
         return False
 
