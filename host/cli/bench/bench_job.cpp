@@ -130,7 +130,7 @@ bench_call::bench_call(bench_job const& job, device const& destination, prepared
                        std::size_t count, array_copies copies)
     : data(generate_data(job, code, {.elements = count, .copies = copies})),
       elements(job.has_free_size() ? count : largest_input(data)),
-      extents(code.extents(size_arguments(data))),
+      extents(code.extents(size_arguments(data.sizes))),
       arrays(destination, job.plan, data, extents)
 {
 }

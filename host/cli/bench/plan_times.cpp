@@ -135,7 +135,7 @@ std::size_t scratch_bytes(std::vector<named_plan> const& plans, run_data const& 
 {
   std::size_t bytes = 0;
   for (auto const& plan : plans)
-    bytes = std::max(bytes, plan.code.scratch_bytes(size_arguments(data)));
+    bytes = std::max(bytes, plan.code.scratch_bytes(size_arguments(data.sizes)));
   return bytes;
 }
 

@@ -103,6 +103,7 @@ nlohmann::json describe_argument(plan_argument const& argument)
   if (!argument.may_overlap.empty()) json["may_overlap"] = argument.may_overlap;
   if (argument.default_value) json["default"] = *argument.default_value;
   if (!argument.maximum.empty()) json["maximum"] = argument.maximum;
+  if (!argument.limit.empty()) json["limit"] = argument.limit;
   return json;
 }
 

@@ -166,10 +166,10 @@ bool can_be_repeated(device const& destination, run_data const& data, bool is_by
 
 }  // namespace
 
-std::vector<call_argument> size_arguments(run_data const& data)
+std::vector<call_argument> size_arguments(std::map<std::string, std::int64_t> const& sizes)
 {
   std::vector<call_argument> arguments;
-  for (auto const& [name, size] : data.sizes) arguments.emplace_back(name, size);
+  for (auto const& [name, size] : sizes) arguments.emplace_back(name, size);
   return arguments;
 }
 
@@ -220,7 +220,7 @@ void plan_arrays::add_output(device const& destination, plan_argument const& arg
 
 std::vector<call_argument> plan_arrays::arguments() const
 {
-  auto arguments = size_arguments(data_);
+  auto arguments = size_arguments(data_.sizes);
   for (auto const& argument : plan_.arguments) {
     auto const& arrays = argument.role == argument_role::input ? inputs_ : arrays_;
     auto const array = arrays.find(argument.name);
@@ -237,30 +237,31 @@ std::vector<call_argument> plan_arrays::arguments() const
   return arguments;
 }
 
-std::map<std::string, run_array> plan_arrays::read_outputs() const
+std::map<std::string, run_array> plan_arrays::read_outputs(plan_extents const& results) const
 {
   std::map<std::string, host_array> arrays;
   for (auto const& argument : plan_.arguments) {
     if (argument.role != argument_role::output) continue;
     auto const& buffer = arrays_.at(argument.name);
-    host_array array{.type = *argument.type, .extents = extents_.arrays.at(argument.name)};
-    array.bytes.resize(buffer.size());
+    host_array array{.type = *argument.type, .extents = results.arrays.at(argument.name)};
+    array.bytes.resize(count_of(array.extents) * array.type.size);
     buffer.read(array.bytes);
     arrays.emplace(argument.name, std::move(array));
   }
-  auto const wrong_lengths = cut_outputs(plan_, data_.sizes, arrays);
+  auto const wrong_lengths = cut_outputs(plan_, limited_sizes(plan_, data_), arrays);
   std::map<std::string, run_array> outputs;
   for (auto& [name, array] : arrays) outputs.emplace(name, held(std::move(array)));
   for (auto const& [name, length] : wrong_lengths) outputs.at(name).wrong_length = length;
   return outputs;
 }
 
-std::map<std::string, run_array> plan_arrays::outputs_on_device() const
+std::map<std::string, run_array> plan_arrays::outputs_on_device(
+    plan_extents const& results) const
 {
   std::map<std::string, run_array> outputs;
   for (auto const& argument : plan_.arguments) {
     if (argument.role != argument_role::output) continue;
-    auto const& extents = extents_.arrays.at(argument.name);
+    auto const& extents = results.arrays.at(argument.name);
     outputs[argument.name] = {.type = *argument.type,
                               .extents = extents,
                               .elements = std::make_shared<device_elements>(
@@ -281,7 +282,7 @@ void set_aside(run_array& array)
 mode_result execute_plan(device const& destination, prepared_plan const& code, run_data const& data,
                          execution_options const& options)
 {
-  auto const extents = code.extents(size_arguments(data));
+  auto const extents = code.extents(size_arguments(data.sizes));
   plan_arrays const arrays(destination, code.plan(), data, extents, options.unwritten,
                            options.inputs);
   auto stream = destination.create_stream();
@@ -306,7 +307,9 @@ mode_result execute_plan(device const& destination, prepared_plan const& code, r
   auto const measured_ms = run();
   if (!is_repeated) result.launch_ms = measured_ms;
   result.run_ms = stop.ms_since(start);
-  result.outputs = options.is_by_rows ? arrays.outputs_on_device() : arrays.read_outputs();
+  auto const results = code.extents(size_arguments(limited_sizes(code.plan(), data)));
+  result.outputs =
+      options.is_by_rows ? arrays.outputs_on_device(results) : arrays.read_outputs(results);
   return result;
 }
 

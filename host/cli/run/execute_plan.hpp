@@ -21,8 +21,8 @@ namespace fatlink::cli {
 /// 0xFF: NaN as floats.
 inline constexpr std::array k_unwritten_bytes{std::byte{0xFF}, std::byte{0x5A}, std::byte{0xA5}};
 
-/// The sizes of `data`, as prepared_plan::extents takes them.
-std::vector<call_argument> size_arguments(run_data const& data);
+/// Sizes as prepared_plan::extents takes them.
+std::vector<call_argument> size_arguments(std::map<std::string, std::int64_t> const& sizes);
 
 /// How many bytes of an array the host holds at a time, where it need not hold all of them.
 std::size_t piece_bytes(device_kind kind) noexcept;
@@ -45,11 +45,12 @@ class plan_arrays {
 
   /// All arguments of a call.
   [[nodiscard]] std::vector<call_argument> arguments() const;
-  /// Copies the outputs to the host, by argument, those with a length cut to it. @throws
-  /// device_error a kernel failed.
-  [[nodiscard]] std::map<std::string, run_array> read_outputs() const;
-  /// The outputs as they are, of a plan whose outputs have no length.
-  [[nodiscard]] std::map<std::string, run_array> outputs_on_device() const;
+  /// Copies the outputs to the host, by argument: the first elements, as many as `results` has of
+  /// the array, or as its length states. @throws device_error a kernel failed.
+  [[nodiscard]] std::map<std::string, run_array> read_outputs(plan_extents const& results) const;
+  /// The first elements of each output, of a plan whose outputs have no length.
+  [[nodiscard]] std::map<std::string, run_array> outputs_on_device(
+      plan_extents const& results) const;
 
  private:
   void upload(device const& destination, std::string const& name, run_array const& array);

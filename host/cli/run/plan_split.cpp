@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 #include "options.hpp"
@@ -145,6 +146,7 @@ plan_split split_of(launch_plan const& plan)
     auto const* const size = plan.find(split.size);
     if (size == nullptr || size->role != argument_role::size)
       throw not_divisible(fmt::format("'{}', the extent of its arrays, is not a size", split.size));
+    split.limit = size->limit;
     check_other_arrays(split, plan);
   } catch (not_divisible const& cause) {
     return {.refusal = cause.what()};
@@ -178,10 +180,27 @@ void check_expected(plan_split const& split, run_data const& data)
   }
 }
 
+namespace {
+
+/// What is left of the limit for a part of the rows.
+host_array limit_of_part(run_array const& limit, element_part const& part)
+{
+  auto array = limit.read();
+  auto const whole = detail::load(scalar_kind::uint64, array.bytes.data()).whole;
+  auto const rest = static_cast<std::uint64_t>(
+      std::clamp<detail::int128>(whole - part.first, 0, part.count));
+  std::memcpy(array.bytes.data(), &rest, sizeof rest);
+  return array;
+}
+
+}  // namespace
+
 run_data part_of(run_data const& whole, plan_split const& split, element_part const& part)
 {
   auto const rows = static_cast<std::size_t>(whole.sizes.at(split.size));
   auto result = whole;
+  if (auto const limit = result.inputs.find(split.limit); limit != result.inputs.end())
+    limit->second = held(limit_of_part(limit->second, part));
   result.sizes[split.size] = static_cast<std::int64_t>(part.count);
   for (auto* const arrays : {&result.inputs, &result.expected})
     for (auto& [name, array] : *arrays)

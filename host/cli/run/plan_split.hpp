@@ -22,6 +22,7 @@ namespace fatlink::cli {
 
 struct plan_split {
   std::string size = {};               ///< the name of the size that is divided
+  std::string limit = {};              ///< the input that may limit it; empty: none
   std::set<std::string> divided = {};  ///< inputs and outputs of which each device has a part
   std::set<std::string> added = {};    ///< outputs whose elements are added
   /// Why the plan cannot be divided; names the output or argument. Empty: it can.

@@ -569,6 +569,12 @@ run_array input_of(launch_plan const& plan, std::size_t index, input_files const
   return array;
 }
 
+/// Whether it is an input that may be omitted, and is.
+bool is_omitted(plan_argument const& argument, input_files const& files)
+{
+  return argument.default_value && !files.sources.contains(argument.name);
+}
+
 /// Adds the inputs whose extents are known.
 void add_inputs(run_data& data, plan_formulas const& formulas, input_files const& files,
                 std::vector<std::int64_t> const& sizes, generated_inputs const& generated)
@@ -586,7 +592,7 @@ void add_inputs(run_data& data, plan_formulas const& formulas, input_files const
     auto const& argument = plan.arguments[i];
     auto const is_known = known.contains(argument.name);
     if (!argument.shape.empty() && !is_known) data.is_memory_unchecked = true;
-    if (argument.role != argument_role::input) continue;
+    if (argument.role != argument_role::input || is_omitted(argument, files)) continue;
     if (is_known)
       data.inputs[argument.name] = input_of(plan, i, files, known, generated.seed);
     else
@@ -726,7 +732,7 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
 {
   if (data.of_device.empty() && !data.is_memory_unchecked) return;
   auto const& plan = code.plan();
-  auto const extents = code.extents(size_arguments(data)).arrays;
+  auto const extents = code.extents(size_arguments(data.sizes)).arrays;
   if (std::exchange(data.is_memory_unchecked, false)) check_memory(plan, extents, generated.copies);
   auto const files = open_inputs(plan, arguments);
   for (auto const& name : data.of_device) {
@@ -748,6 +754,36 @@ void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments
                              name, text_of(needed), text_of(earlier->second.extents)),
                  name, "run one mode, without --compare-cpu: --mode lto");
   }
+}
+
+std::map<std::string, std::int64_t> limited_sizes(launch_plan const& plan, run_data const& data)
+{
+  auto sizes = data.sizes;
+  for (auto const& argument : plan.arguments) {
+    auto const limit = data.inputs.find(argument.limit);
+    if (limit == data.inputs.end()) continue;
+    auto const most = detail::load(scalar_kind::uint64, limit->second.read().bytes.data()).whole;
+    auto& size = sizes.at(argument.name);
+    if (most < size) size = static_cast<std::int64_t>(most);
+  }
+  return sizes;
+}
+
+run_data within_limits(launch_plan const& plan, run_data data)
+{
+  auto sizes = limited_sizes(plan, data);
+  if (sizes == data.sizes) return data;
+  data.sizes = std::move(sizes);
+  plan_formulas const formulas(plan);
+  std::vector<std::int64_t> numbers;
+  for (auto const index : formulas.sizes)
+    numbers.push_back(data.sizes.at(plan.arguments[index].name));
+  auto const values = detail::compute_without_device(formulas, numbers);
+  for (std::size_t i = 0; i < plan.arguments.size(); ++i)
+    if (auto const input = data.inputs.find(plan.arguments[i].name);
+        input != data.inputs.end() && !values.extents[i].empty())
+      input->second.extents = values.extents[i];
+  return data;
 }
 
 }  // namespace fatlink::cli

@@ -145,4 +145,10 @@ run_data read_run_data(detail::plan_formulas const& formulas, plan_arguments con
 void add_device_inputs(run_data& data, prepared_plan const& code, plan_arguments const& arguments,
                        generated_inputs const& generated);
 
+/// The sizes that remain within the limits that the inputs state.
+std::map<std::string, std::int64_t> limited_sizes(launch_plan const& plan, run_data const& data);
+
+/// `data` with limited_sizes(), and of each input the elements that belong to these.
+run_data within_limits(launch_plan const& plan, run_data data);
+
 }  // namespace fatlink::cli

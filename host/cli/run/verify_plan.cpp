@@ -522,9 +522,10 @@ void part_comparison::move(std::function<std::size_t(std::string const&)> const&
 }
 
 part_comparison compare_modes(plan_expectations const& expected, plan_split const& split,
-                              run_data const& data, std::vector<mode_result> const& modes,
+                              run_data const& whole, std::vector<mode_result> const& modes,
                               std::function<void(double)> const& progress)
 {
+  auto const data = within_limits(expected.plan, whole);
   for (auto const& mode : modes)
     for (auto const& [name, array] : data.expected)
       check_extents(*expected.plan.find(name), array, mode.outputs.at(name));
@@ -554,9 +555,10 @@ comparisons compare_with_cpu(plan_expectations const& expected, plan_split const
 }
 
 nlohmann::json first_rows(plan_expectations const& expected, plan_split const& split,
-                          run_data const& data, std::vector<mode_result> const& modes,
+                          run_data const& whole, std::vector<mode_result> const& modes,
                           std::size_t count)
 {
+  auto const data = within_limits(expected.plan, whole);
   auto rows = nlohmann::json::array();
   auto const add_rows = [&](loaded_part const& part, element_part const&) {
     auto const sizes = sizes_as_arrays(part.data);

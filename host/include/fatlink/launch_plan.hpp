@@ -59,12 +59,16 @@ struct plan_argument {
   formula_text length = {};
   /// Of a size: its largest value. The formula may use sizes: "n". Empty: 2^63 - 1.
   formula_text maximum = {};
+  /// Of a size: an input of one uint64 that may be omitted. The kernels take the number in it
+  /// instead of the size if it is less. Empty: none.
+  std::string limit = {};
   /// Of an array or a state: the alignment of its address in bytes, a power of two up to 4,096, if
   /// it exceeds the type's alignment. 0: the type's alignment.
   std::size_t alignment = 0;
   /// Of an output: arguments that may be the same array.
   std::vector<std::string> may_overlap = {};
-  /// Of a value or size: the default, as JSON text: "0", "1.5".
+  /// Of a value or size: the default, as JSON text: "0", "1.5". Of an input: "null" if it may be
+  /// omitted, the kernels then get a null pointer.
   std::optional<std::string> default_value = {};
 };
 

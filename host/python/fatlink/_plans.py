@@ -47,7 +47,7 @@ class PlanArgument:
         self.type_name = text(struct.type_name)  #: "float32", "bytes8", "{value: float32, index: int32}"
         self.dimensions = struct.dimensions  #: number of dimensions of an array
         self.alignment = struct.alignment  #: of an array's address, in bytes
-        self.has_default = bool(struct.has_default)  #: whether a size or value may be omitted
+        self.has_default = bool(struct.has_default)  #: whether a size, value or input may be omitted
 
     @property
     def is_array(self) -> bool:
@@ -555,7 +555,7 @@ def _entries(prepared, arguments):
         argument = _argument(prepared, keyword)
         if argument.name in entries:
             raise UsageError(f"argument {argument.name} is given twice", input=argument.name, hint="pass it once")
-        if value is None and argument.role == "state":
+        if value is None and (argument.role == "state" or argument.role == "input" and argument.has_default):
             continue
         entries[argument.name] = _array(prepared, argument, value) if argument.is_array else prepared.value(argument.name, value)
     return entries
@@ -579,7 +579,7 @@ def _missing(prepared, entries, stream):
     for argument in prepared.arguments:
         if argument.name in entries:
             continue
-        if argument.role == "input" or argument.role == "value" and not argument.has_default:
+        if argument.role in ("input", "value") and not argument.has_default:
             keyword = argument.name + ("_" if argument.name == "in" else "")
             raise UsageError(f"argument {argument.name} of plan {prepared.name} is missing: {argument.role}, "
                              f"{argument.type_name}", input=argument.name, hint=f"pass {keyword}=…")

@@ -185,6 +185,13 @@ void check_array_size(plan_argument const& argument, call_argument const& given,
     fail_argument(argument.name, "is a null pointer", "pass the address of an array");
 }
 
+/// Whether the kernels take a null pointer for it.
+bool may_be_null(plan_argument const& argument)
+{
+  return argument.role == argument_role::state ||
+         (argument.role == argument_role::input && argument.default_value);
+}
+
 bool are_disjoint(array_place const& a, array_place const& b) noexcept
 {
   return a.bytes == 0 || b.bytes == 0 || a.address + a.bytes <= b.address ||
@@ -367,7 +374,7 @@ void plan_call_state::use_defaults()
   for (std::size_t i = 0; i < given_.size(); ++i) {
     auto const& argument = program_.argument(i);
     if (given_[i] != nullptr || argument.role == argument_role::size ||
-        argument.role == argument_role::scratch || argument.role == argument_role::state)
+        argument.role == argument_role::scratch || may_be_null(argument))
       continue;
     if (program_.defaults[i].empty()) fail_missing_argument(program_.formulas.plan, argument);
     std::ranges::copy(program_.defaults[i], values_[i].begin());

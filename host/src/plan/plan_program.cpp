@@ -85,7 +85,7 @@ device_facts facts_of(device const& destination, launch_plan const& plan,
 std::vector<std::byte> default_of(launch_plan const& plan, std::size_t index)
 try {
   auto const& argument = plan.arguments[index];
-  if (!argument.default_value) return {};
+  if (!argument.default_value || argument.role == argument_role::input) return {};
   return encode_value(*argument.type, *parse_document(*argument.default_value));
 } catch (std::invalid_argument const& cause) {
   fail_plan(plan.file, detail::format("arguments[{}].default", index), cause.what(),

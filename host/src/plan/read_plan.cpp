@@ -108,6 +108,12 @@ void check_record(json_place const& place, element_type const& type)
 }
 
 /// Of a type that is not known yet.
+void check_null(json_place const& place)
+{
+  if (!place.value().is_null())
+    place.fail("the default of an input is null", "write null, or remove it");
+}
+
 void check_any(json_place const& place)
 {
   if (place.value().is_object())
@@ -126,11 +132,13 @@ void check_any(json_place const& place)
 /// plan_argument::default_value: the JSON text of a whole number in range (sizes and integers), a
 /// number, "inf", "-inf" or "nan" in quotes (floating point), an array of two numbers or a number
 /// (complex), or an object with one of these for each field (structs). Of the type that a transform
-/// binds, any of these. @throws file_error it is none of them, or `argument` is of bytes without
+/// binds, any of these; of an input, null. @throws file_error it is none of them, or `argument` is of bytes without
 /// meaning.
 std::string read_default(json_place const& place, plan_argument const& argument)
 {
-  if (!argument.type)
+  if (argument.role == argument_role::input)
+    check_null(place);
+  else if (!argument.type)
     check_any(place);
   else if (argument.type->kind == scalar_kind::record)
     check_record(place, *argument.type);
@@ -179,8 +187,9 @@ std::vector<std::string> keys_of(argument_role role)
   if (role == argument_role::input || role == argument_role::output || role == argument_role::state)
     keys.emplace_back("alignment");
   if (role == argument_role::output) keys.insert(keys.end(), {"length", "may_overlap"});
-  if (role == argument_role::value || role == argument_role::size) keys.emplace_back("default");
-  if (role == argument_role::size) keys.emplace_back("maximum");
+  if (role == argument_role::value || role == argument_role::size || role == argument_role::input)
+    keys.emplace_back("default");
+  if (role == argument_role::size) keys.insert(keys.end(), {"maximum", "limit"});
   return keys;
 }
 
@@ -188,7 +197,7 @@ void check_keys(json_place const& place, argument_role role)
 {
   static std::vector<std::string> const all{"name",  "role",      "type",        "count",
                                             "shape", "length",    "may_overlap", "default",
-                                            "hook",  "alignment", "maximum"};
+                                            "hook",  "alignment", "maximum",     "limit"};
   place.check_keys(all);
   auto const keys = keys_of(role);
   for (auto const& [key, ignored] : place.value().items())
@@ -325,6 +334,27 @@ void read_overlaps(json_place const& place, plan_argument& output,
   }
 }
 
+/// Whether a size may have this argument as its limit.
+bool is_limit(plan_argument const& argument)
+{
+  return argument.role == argument_role::input && argument.default_value &&
+         argument.type == scalar_type(scalar_kind::uint64) && argument.shape == std::vector<formula_text>{"1"};
+}
+
+/// "limit", which may name a later argument.
+void read_limit(json_place const& place, plan_argument& size,
+                std::vector<plan_argument> const& arguments)
+{
+  auto const stated = place.find("limit");
+  if (!stated) return;
+  size.limit = stated->text();
+  std::vector<std::string> names;
+  for (auto const& other : arguments)
+    if (is_limit(other)) names.push_back(other.name);
+  if (std::ranges::find(names, size.limit) == names.end())
+    stated->fail_unknown("input of one uint64 with the default null", size.limit, names);
+}
+
 /// "arguments".
 std::vector<plan_argument> read_arguments(json_place const& plan, plan_types const& types)
 {
@@ -338,7 +368,10 @@ std::vector<plan_argument> read_arguments(json_place const& plan, plan_types con
           "rename one of them");
     arguments.push_back(std::move(argument));
   }
-  for (std::size_t i = 0; i < places.size(); ++i) read_overlaps(places[i], arguments[i], arguments);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    read_overlaps(places[i], arguments[i], arguments);
+    read_limit(places[i], arguments[i], arguments);
+  }
   return arguments;
 }
 

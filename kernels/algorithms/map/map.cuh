@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../detail/limit.cuh"
 #include "../detail/overlap.cuh"
 
 namespace fatlink_algorithms {

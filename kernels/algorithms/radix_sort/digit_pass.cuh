@@ -60,9 +60,10 @@ class digit_pass {
   {
   }
 
-  /// Moves the elements of the block's tile.
+  /// Moves the elements of the block's tile, if it has any.
   __device__ __forceinline__ void sort()
   {
+    if (begin_ >= n_) return;
     Element items[Items];
     unsigned places[Items];  // digits until they are ranked
     ranker_.load(items, in_.keys + begin_);

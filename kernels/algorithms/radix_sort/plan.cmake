@@ -38,7 +38,7 @@ function(fatlink_write_radix_sort_plan file)
     string(APPEND launches ",
     {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? passed_tiles : 0\", \"block\": 384, \"overlap\": true,
      \"arguments\": [\"in\", \"${in_values}\", \"out\", \"${out_values}\", \"other\", \"${other_values}\", \"counts\", \"words\", \"other_words\",
-                   \"n\", {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
+                   \"n\", \"limit\", {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
   endforeach()
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[{
   "name": "@arg_NAME@_@N@",
@@ -51,7 +51,8 @@ function(fatlink_write_radix_sort_plan file)
     {"name": "counts", "role": "scratch", "type": "uint64", "count": "tiles > 1 ? 2053 : 0"},
     {"name": "words", "role": "scratch", "type": "uint32", "count": "word_count"},
     {"name": "other_words", "role": "scratch", "type": "uint32", "count": "passes > 1 ? word_count : 0"},
-    {"name": "n", "role": "size", "maximum": 8589934592},
+    {"name": "n", "role": "size", "maximum": 8589934592, "limit": "limit"},
+    {"name": "limit", "role": "input", "type": "uint64", "count": 1, "default": null},
     {"name": "bits", "role": "size", "default": 64},
     {"name": "state", "role": "state"}
   ],
@@ -71,9 +72,9 @@ function(fatlink_write_radix_sort_plan file)
      "block": 256, "overlap": true,
      "arguments": ["counts", "words", "word_count"]},
     {"kernel": "radix_count", "grid": "min(4 * multiprocessors, tiles > 1 ? ceil(n / count_tile) : 0)", "block": 512, "overlap": true,
-     "arguments": ["in", "counts", "n", {"value": "passes", "type": "uint32"}, "state"]}@launches@,
+     "arguments": ["in", "counts", "n", "limit", {"value": "passes", "type": "uint32"}, "state"]}@launches@,
     {"kernel": "radix_tile", "grid": "tiles == 1", "block": 384, "overlap": true,
-     "arguments": ["in", "@in_values@", "out", "@out_values@", "n", {"value": "passes", "type": "uint32"}, "state"]}
+     "arguments": ["in", "@in_values@", "out", "@out_values@", "n", "limit", {"value": "passes", "type": "uint32"}, "state"]}
   ],
   "computes": {"out": "sort_by(key, in)"@value_result@}
 }

@@ -9,6 +9,7 @@
 // ones, which saves the code of the others.
 #pragma once
 
+#include "../detail/limit.cuh"
 #include "radix_settings.cuh"
 
 using namespace fatlink_algorithms;
@@ -46,19 +47,19 @@ __device__ __forceinline__ void clear_radix_words(radix_counts* counts, unsigned
 }
 
 extern "C" __global__ void __launch_bounds__(k_count_threads)
-    radix_count(fatlink_element const* in, radix_counts* counts, std::size_t n, unsigned passes,
-                void const* state)
+    radix_count(fatlink_element const* in, radix_counts* counts, std::size_t n,
+                unsigned long long const* limit, unsigned passes, void const* state)
 {
   wait_for_last_launch();
   __shared__ digit_counting::storage shared;
-  digit_counting(shared, in, n, passes, *counts, key_hook{state}).count();
+  digit_counting(shared, in, limited(n, limit), passes, *counts, key_hook{state}).count();
 }
 
 extern "C" __global__ void __launch_bounds__(k_shape.threads, 2)
     radix_pass(fatlink_element const* in, value_type const* in_values, fatlink_element* out,
                value_type* out_values, fatlink_element* other, value_type* other_values,
-               radix_counts* counts, void* words, void* other_words, std::size_t n, unsigned pass,
-               unsigned passes, void const* state)
+               radix_counts* counts, void* words, void* other_words, std::size_t n,
+               unsigned long long const* limit, unsigned pass, unsigned passes, void const* state)
 {
   using short_mover = mover<k_shape.items / 3>;
   using long_mover = mover<k_has_long_tiles ? k_shape.items : k_shape.items / 3>;
@@ -77,8 +78,9 @@ extern "C" __global__ void __launch_bounds__(k_shape.threads, 2)
   auto* const free_words = is_odd ? words : other_words;
   auto* const next_words = pass + 1 == passes ? nullptr : free_words;
   key_hook const hook{state};
+  auto const count = limited(n, limit);
   if (!k_has_long_tiles || n < k_short_size)
-    short_mover(shared.few, from, to, n, pass, *counts, own_words, next_words, hook).sort();
+    short_mover(shared.few, from, to, count, pass, *counts, own_words, next_words, hook).sort();
   else
-    long_mover(shared.many, from, to, n, pass, *counts, own_words, next_words, hook).sort();
+    long_mover(shared.many, from, to, count, pass, *counts, own_words, next_words, hook).sort();
 }

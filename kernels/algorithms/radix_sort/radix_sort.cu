@@ -16,7 +16,8 @@ extern "C" __global__ void radix_clear(radix_counts* counts, unsigned* words, st
 
 extern "C" __global__ void __launch_bounds__(k_shape.threads)
     radix_tile(fatlink_element const* in, value_type const* in_values, fatlink_element* out,
-               value_type* out_values, std::size_t n, unsigned passes, void const* state)
+               value_type* out_values, std::size_t n, unsigned long long const* limit,
+               unsigned passes, void const* state)
 {
   constexpr unsigned k_few = 3;
   __shared__ union {
@@ -26,8 +27,9 @@ extern "C" __global__ void __launch_bounds__(k_shape.threads)
   wait_for_last_launch();
   arrays_in const from{in, in_values};
   arrays_out const to{out, out_values};
-  if (n <= k_few * k_shape.threads)
-    tile<k_few>(shared.few, n).sort(from, to, passes, key_hook{state});
+  auto const count = limited(n, limit);
+  if (count <= k_few * k_shape.threads)
+    tile<k_few>(shared.few, count).sort(from, to, passes, key_hook{state});
   else
-    tile<k_shape.items>(shared.many, n).sort(from, to, passes, key_hook{state});
+    tile<k_shape.items>(shared.many, count).sort(from, to, passes, key_hook{state});
 }

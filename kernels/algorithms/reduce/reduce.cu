@@ -23,20 +23,23 @@ using wide_shape = tile_shape<FATLINK_ELEMENT_BYTES, k_rows, 2>;
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     reduce_chunks(fatlink_element const* __restrict__ in, fatlink_element* __restrict__ partial,
-                  std::size_t n, std::size_t share)
+                  std::size_t n, unsigned long long const* limit, std::size_t share)
 {
   start_next_launch();
-  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in + wait_for_last_launch()}, partial,
-                                                 n, share, combine_hook{});
+  auto const zero = wait_for_last_launch();
+  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in + zero}, partial,
+                                                 limited(n, limit), share, combine_hook{});
 }
 
-// `in` is an array, or the partial results of the launch before, which this one overlaps.
+// `in` is an array, or the partial results of the launch before, which this one overlaps: one for
+// each `chunk` elements of *limit.
 extern "C" __global__ void __launch_bounds__(k_last_threads)
     reduce_block(fatlink_element const* in, fatlink_element* __restrict__ out, std::size_t n,
-                 fatlink_element init)
+                 unsigned long long const* limit, std::size_t chunk, fatlink_element init)
 {
   start_next_launch();
   wait_for_last_launch();
   array_source<fatlink_element, written::during> const source{in};
-  reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});
+  reduce_all<shape, k_last_threads>(source, out, limited_chunks(n, limit, chunk), init,
+                                    combine_hook{});
 }

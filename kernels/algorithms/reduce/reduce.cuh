@@ -5,13 +5,14 @@
 #pragma once
 
 #include "../detail/block_fold.cuh"
+#include "../detail/limit.cuh"
 #include "../detail/sources.cuh"
 
 namespace fatlink_algorithms {
 
 /// partial[b] = the elements of chunk b, for each block b, of at most MostThreads threads.
 /// @param share  packs of a warp: a multiple of those of a tile, at least the last chunk is not
-///   empty
+///   empty unless the number of elements is limited
 template <typename Shape, unsigned MostThreads, reading Reading, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_chunk(Source const& source,
                                              typename Source::element* partial, std::size_t n,
@@ -19,6 +20,7 @@ __device__ __forceinline__ void reduce_chunk(Source const& source,
 {
   auto const chunk = share * (blockDim.x / k_warp);
   auto const first = blockIdx.x * chunk;
+  if (first * Shape::pack >= n) return;
   auto const total = block_fold<Shape, MostThreads, Reading>(source, first, share, n, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }

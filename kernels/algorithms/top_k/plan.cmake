@@ -25,7 +25,7 @@ function(fatlink_write_top_k_plan file)
     string(APPEND sorts ",
     {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? sort_tiles : 0\", \"block\": 384, \"overlap\": true,
      \"arguments\": [\"selected\", \"selected_indexes\", \"out\", \"out_indexes\", \"other\", \"other_indexes\", \"counts\", \"words\",
-                   \"other_words\", \"k\", {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
+                   \"other_words\", \"k\", {\"value\": 0, \"type\": \"uint64\"}, {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
   endforeach()
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[{
   "name": "top_k_@N@",
@@ -83,7 +83,7 @@ function(fatlink_write_top_k_plan file)
      "arguments": ["selected", "selected_indexes", "out", "out_indexes", "all", "n", "k", {"value": 1, "type": "uint32"},
                    {"value": "passes", "type": "uint32"}, "state"]},
     {"kernel": "radix_count", "grid": "sort_tiles > 0 ? min(4 * multiprocessors, ceil(k / first_tile)) : 0", "block": 512, "overlap": true,
-     "arguments": ["selected", "counts", "k", {"value": "passes", "type": "uint32"}, "state"]}@sorts@,
+     "arguments": ["selected", "counts", "k", {"value": 0, "type": "uint64"}, {"value": "passes", "type": "uint32"}, "state"]}@sorts@,
     {"kernel": "top_k_tile", "grid": "!is_selected && k > 0", "block": 384, "overlap": true,
      "arguments": ["in", "selected_indexes", "out", "out_indexes", "all", "n", "k", {"value": 0, "type": "uint32"},
                    {"value": "passes", "type": "uint32"}, "state"]}

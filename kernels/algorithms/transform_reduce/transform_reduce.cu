@@ -39,25 +39,30 @@ __device__ hook_source<element, load_hook> source_of(void const* in, void const*
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     transform_reduce_chunks(void const* __restrict__ in, element* __restrict__ partial,
-                            std::size_t n, std::size_t share, void const* __restrict__ state)
+                            std::size_t n, unsigned long long const* limit, std::size_t share,
+                            void const* __restrict__ state)
 {
-  reduce_chunk<shape, k_threads, reading::fast_tiles>(source_of(in, state), partial, n, share,
+  auto const source = source_of(in, state);
+  reduce_chunk<shape, k_threads, reading::fast_tiles>(source, partial, limited(n, limit), share,
                                                       combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)
     transform_reduce_block(void const* __restrict__ in, element* __restrict__ out, std::size_t n,
-                           element init, void const* __restrict__ state)
+                           unsigned long long const* limit, element init,
+                           void const* __restrict__ state)
 {
-  reduce_all<shape, k_last_threads>(source_of(in, state), out, n, init, combine_hook{});
+  auto const source = source_of(in, state);
+  reduce_all<shape, k_last_threads>(source, out, limited(n, limit), init, combine_hook{});
 }
 
 extern "C" __global__ void __launch_bounds__(k_last_threads)
     transform_reduce_partial(element const* partial, element* __restrict__ out, std::size_t n,
-                             element init)
+                             unsigned long long const* limit, std::size_t chunk, element init)
 {
   start_next_launch();
   wait_for_last_launch();
   array_source<element, written::during> const source{partial};
-  reduce_all<shape, k_last_threads>(source, out, n, init, combine_hook{});
+  reduce_all<shape, k_last_threads>(source, out, limited_chunks(n, limit, chunk), init,
+                                    combine_hook{});
 }

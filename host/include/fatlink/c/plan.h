@@ -58,7 +58,7 @@ typedef struct fatlink_plan_argument {
   char const* type_name; /**< "float32", "bytes8", "window", "{value: float32, index: int32}" */
   uint32_t dimensions;   /**< of an array; otherwise 0 */
   uint32_t alignment;    /**< of an array's address, in bytes */
-  int32_t has_default;   /**< 1: a size or value that may be omitted */
+  int32_t has_default;   /**< 1: a size, value or input that may be omitted */
   int32_t reserved;      /**< 0 */
 } fatlink_plan_argument;
 

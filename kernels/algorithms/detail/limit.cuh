@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers of elements that are only known on the device: "limit" of a size of a launch plan.
+#pragma once
+
+#include <cstddef>
+
+namespace fatlink_algorithms {
+
+/// The smaller of `n` and *limit; `n` if `limit` is null. Called after wait_for_last_launch, as the
+/// launch before may write *limit.
+__device__ __forceinline__ std::size_t limited(std::size_t n, unsigned long long const* limit)
+{
+  if (limit == nullptr) return n;
+  std::size_t const count = *limit;
+  return count < n ? count : n;
+}
+
+/// The smaller of `n` and the number of chunks of `chunk` elements that *limit elements have.
+__device__ __forceinline__ std::size_t limited_chunks(std::size_t n,
+                                                      unsigned long long const* limit,
+                                                      std::size_t chunk)
+{
+  if (limit == nullptr) return n;
+  std::size_t const count = (*limit + chunk - 1) / chunk;
+  return count < n ? count : n;
+}
+
+}  // namespace fatlink_algorithms
