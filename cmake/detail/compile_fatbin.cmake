@@ -137,7 +137,12 @@ set(include_contract "")
 if(CONTRACT)
   set(include_contract -include "${HEADER}")
 endif()
-set(options -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${OPTIONS})
+# The strongest compression: zstd at a high level, which every nvJitLink 13 reads.
+set(compression -Xfatbin=--compress-mode=size)
+if("${OPTIONS}" MATCHES "compress-mode")
+  set(compression "")
+endif()
+set(options -std=c++17 "-I${DEVICE_INCLUDES}" ${include_contract} ${OPTIONS} ${compression})
 if(RELATIVE_PROJECT)  # to the source's folder
   foreach(path IN ITEMS "${PROJECT_FOLDER}" "-I${PROJECT_FOLDER}")
     string(LENGTH "${path}/" length)

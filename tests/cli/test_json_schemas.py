@@ -189,7 +189,7 @@ class Outputs(JsonTest):
         shutil.copy(TESTS / "fixtures/library.fatbin", self.folder)
         self.file("library.json", json.dumps(PLAN))
         self.json("inspect", self.folder / "library.fatbin", SHARE / "load_float16.fatbin")
-        self.json("inspect", SHARE / "reduce_by_key_4.fatbin", SHARE / "top_k_4.fatbin")  # included contracts; limits of sizes
+        self.json("inspect", SHARE / "reduce_by_key_4.fatbin", SHARE / "top_k_4.fatbin", SHARE / "map1.fatbin")  # included contracts; limits of sizes
         self.json("inspect", "--contract", "combine_8")
         if not has_nvrtc():
             self.skipTest("no NVRTC on this machine: fields of sources are not checked")

@@ -216,10 +216,13 @@ class Plans(CliTest):
     def test_inspect_shows_the_alignment_and_the_hook_of_an_argument(self):
         self.assertIn("    input       in: element[n], of hook load_element\n", self.fatlink("inspect", "convert").stdout)
         self.assertIn("    input       in: element[n], aligned to 4 bytes\n", self.fatlink("inspect", "reduce_4").stdout)
+        self.assertIn("    size        n: uint64, limited by limit\n", self.fatlink("inspect", "reduce_4").stdout)
+        self.assertIn("    size        n: uint64, at most 8589934592, limited by limit\n", self.fatlink("inspect", "radix_sort_4").stdout)
         facts = [(argument.get("alignment"), argument.get("hook")) for library in ("convert", "reduce_4")
                  for argument in self.fatlink_json("inspect", library)["files"][0]["plan"]["arguments"]]
         self.assertEqual(facts, [(None, "load_element"), (None, "store_element"), (None, None), (None, "load_element"),
-                                 (None, "store_element"), (4, None), (4, None), (None, None), (None, None), (None, None)])
+                                 (None, "store_element"), (4, None), (4, None), (None, None), (None, None), (None, None),
+                                 (None, None)])
 
     def test_inspect_shows_no_plan_where_there_is_none(self):
         self.file("reduce.json", '{"name": "reduce", "summary": "s"}')

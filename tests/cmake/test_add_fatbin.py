@@ -202,6 +202,12 @@ class Builds(BuildSide):
         self.built(FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS -lineinfo -Xfatbin --compress-mode=none)"))
         self.assertIn(f"{self.folder}/t.cu".encode(), (self.folder / "b/t.fatbin").read_bytes())
 
+    def test_compression_for_size_unless_another_is_stated(self):
+        self.built(FATBIN)
+        smallest = (self.folder / "b/t.fatbin").stat().st_size
+        self.built(FATBIN.replace("CONTRACT c)", "CONTRACT c OPTIONS -Xfatbin --compress-mode=default)"))
+        self.assertLess(smallest, (self.folder / "b/t.fatbin").stat().st_size)
+
     def test_several_architectures(self):
         self.built(CONTRACT + "fatlink_add_fatbin(t SOURCES t.cu ARCHITECTURES 75 90a)")
         self.assertEqual(sorted((e["kind"], e["target"]) for e in self.entries()),

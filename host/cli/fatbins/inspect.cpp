@@ -155,9 +155,11 @@ void print_argument(nlohmann::json const& argument)
   auto const shape = argument.value("shape", strings{});
   auto const count = shape.empty() ? std::string{} : fmt::format("[{}]", fmt::join(shape, ", "));
   print_line(argument["role"],
-             fmt::format("{}: {}{}{}{}{}{}", argument["name"], argument["type"], count,
+             fmt::format("{}: {}{}{}{}{}{}{}{}", argument["name"], argument["type"], count,
                          with_member(argument, "length", ", the first {} are results"),
                          with_member(argument, "default", " = {}"),
+                         with_member(argument, "maximum", ", at most {}"),
+                         with_member(argument, "limit", ", limited by {}"),
                          with_member(argument, "hook", ", of hook {}"),
                          with_member(argument, "alignment", ", aligned to {} bytes")));
 }

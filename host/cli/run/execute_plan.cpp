@@ -255,8 +255,7 @@ std::map<std::string, run_array> plan_arrays::read_outputs(plan_extents const& r
   return outputs;
 }
 
-std::map<std::string, run_array> plan_arrays::outputs_on_device(
-    plan_extents const& results) const
+std::map<std::string, run_array> plan_arrays::outputs_on_device(plan_extents const& results) const
 {
   std::map<std::string, run_array> outputs;
   for (auto const& argument : plan_.arguments) {

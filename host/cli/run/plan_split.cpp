@@ -187,8 +187,8 @@ host_array limit_of_part(run_array const& limit, element_part const& part)
 {
   auto array = limit.read();
   auto const whole = detail::load(scalar_kind::uint64, array.bytes.data()).whole;
-  auto const rest = static_cast<std::uint64_t>(
-      std::clamp<detail::int128>(whole - part.first, 0, part.count));
+  auto const rest =
+      static_cast<std::uint64_t>(std::clamp<detail::int128>(whole - part.first, 0, part.count));
   std::memcpy(array.bytes.data(), &rest, sizeof rest);
   return array;
 }

@@ -42,21 +42,30 @@ std::string list(std::vector<std::string> const& names)
                              : fmt::format("did you mean {}?", similar));
 }
 
-/// Files by the name of an argument of `role`.
+/// Those that have no default.
+std::vector<std::string> needed_of(launch_plan const& plan, std::vector<std::string> names)
+{
+  std::erase_if(names,
+                [&](auto const& name) { return plan.find(name)->default_value.has_value(); });
+  return names;
+}
+
+/// Files by the name of an argument of `role`. A single one may be without a name.
 std::map<std::string, std::string> match_files(launch_plan const& plan, char const* option,
                                                argument_role role,
                                                std::vector<std::string> const& texts)
 {
   std::map<std::string, std::string> files;
   auto const names = names_of(plan, role);
+  auto const needed = needed_of(plan, names);
   for (auto const& text : texts) {
     auto const equals = text.find('=');
     auto const is_named = equals != std::string::npos && equals != 0;
-    if (!is_named && names.size() != 1)
-      fail_usage(fmt::format("{} {}: plan {} has {} {}s", option, text, plan.name, names.size(),
+    if (!is_named && needed.size() != 1)
+      fail_usage(fmt::format("{} {}: plan {} has {} {}s", option, text, plan.name, needed.size(),
                              to_string(role)),
                  text, fmt::format("name one: {} NAME={}; {}", option, text, list(names)));
-    auto const name = is_named ? text.substr(0, equals) : names.front();
+    auto const name = is_named ? text.substr(0, equals) : needed.front();
     auto const file = is_named ? text.substr(equals + 1) : text;
     if (std::ranges::find(names, name) == names.end())
       fail_name(plan, option, name, to_string(role), names);

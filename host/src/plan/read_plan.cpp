@@ -132,8 +132,8 @@ void check_any(json_place const& place)
 /// plan_argument::default_value: the JSON text of a whole number in range (sizes and integers), a
 /// number, "inf", "-inf" or "nan" in quotes (floating point), an array of two numbers or a number
 /// (complex), or an object with one of these for each field (structs). Of the type that a transform
-/// binds, any of these; of an input, null. @throws file_error it is none of them, or `argument` is of bytes without
-/// meaning.
+/// binds, any of these; of an input, null. @throws file_error it is none of them, or `argument` is
+/// of bytes without meaning.
 std::string read_default(json_place const& place, plan_argument const& argument)
 {
   if (argument.role == argument_role::input)
@@ -338,7 +338,8 @@ void read_overlaps(json_place const& place, plan_argument& output,
 bool is_limit(plan_argument const& argument)
 {
   return argument.role == argument_role::input && argument.default_value &&
-         argument.type == scalar_type(scalar_kind::uint64) && argument.shape == std::vector<formula_text>{"1"};
+         argument.type == scalar_type(scalar_kind::uint64) &&
+         argument.shape == std::vector<formula_text>{"1"};
 }
 
 /// "limit", which may name a later argument.

@@ -10,7 +10,8 @@ using namespace fatlink_algorithms;
 // Restricted, so that loads of later elements can precede stores of earlier ones.
 template <unsigned Consecutive>
 __device__ __forceinline__ void map_elements(void* __restrict__ out, void const* __restrict__ in,
-                                             std::size_t n, unsigned long long const* limit, void const* __restrict__ state,
+                                             std::size_t n, unsigned long long const* limit,
+                                             void const* __restrict__ state,
                                              void const* __restrict__ slice)
 {
   auto const zero = begin_map();
@@ -25,10 +26,11 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
 // The inputs once more as slice: see map_tile.
 #define FATLINK_MAP_KERNEL(consecutive)                                                         \
   extern "C" __global__ void __launch_bounds__(k_map_threads)                                   \
-      map1_by_##consecutive(void* __restrict__ out, void const* __restrict__ in, std::size_t n, unsigned long long const* limit, \
-                            void const* __restrict__ state, void const* __restrict__ slice)     \
+      map1_by_##consecutive(void* __restrict__ out, void const* __restrict__ in, std::size_t n, \
+                            unsigned long long const* limit, void const* __restrict__ state,    \
+                            void const* __restrict__ slice)                                     \
   {                                                                                             \
-    map_elements<consecutive>(out, in, n, limit, state, slice);                                        \
+    map_elements<consecutive>(out, in, n, limit, state, slice);                                 \
   }
 
 FATLINK_MAP_KERNELS(FATLINK_MAP_KERNEL)

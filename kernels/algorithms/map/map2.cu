@@ -10,7 +10,8 @@ using namespace fatlink_algorithms;
 // Restricted, so that loads of later elements can precede stores of earlier ones.
 template <unsigned Consecutive>
 __device__ __forceinline__ void map_elements(void* __restrict__ out, void const* __restrict__ in1,
-                                             void const* __restrict__ in2, std::size_t n, unsigned long long const* limit,
+                                             void const* __restrict__ in2, std::size_t n,
+                                             unsigned long long const* limit,
                                              void const* __restrict__ state,
                                              void const* __restrict__ slice1,
                                              void const* __restrict__ slice2)
@@ -28,10 +29,10 @@ __device__ __forceinline__ void map_elements(void* __restrict__ out, void const*
 #define FATLINK_MAP_KERNEL(consecutive)                                                   \
   extern "C" __global__ void __launch_bounds__(k_map_threads) map2_by_##consecutive(      \
       void* __restrict__ out, void const* __restrict__ in1, void const* __restrict__ in2, \
-      std::size_t n, unsigned long long const* limit, void const* __restrict__ state, void const* __restrict__ slice1,     \
-      void const* __restrict__ slice2)                                                    \
+      std::size_t n, unsigned long long const* limit, void const* __restrict__ state,     \
+      void const* __restrict__ slice1, void const* __restrict__ slice2)                   \
   {                                                                                       \
-    map_elements<consecutive>(out, in1, in2, n, limit, state, slice1, slice2);                   \
+    map_elements<consecutive>(out, in1, in2, n, limit, state, slice1, slice2);            \
   }
 
 FATLINK_MAP_KERNELS(FATLINK_MAP_KERNEL)

@@ -373,6 +373,16 @@ TEST(PlanReader, RefusesLengthsOfArraysWithAShape)
                  "\"count\" instead");
 }
 
+TEST(PlanReader, RefusesALimitThatIsNoInputThatMayBeOmitted)
+{
+  expect_refusal("/arguments/4/limit", "in",
+                 "arguments[4].limit: unknown input of one uint64 with the default null \"in\"");
+  expect_refusal("/arguments/0/limit", "n",
+                 "arguments[0]: \"limit\" has no meaning for an argument of the role input");
+  expect_refusal("/arguments/0/default", 0, "arguments[0].default: the default of an input is null",
+                 "write null");
+}
+
 TEST(PlanReader, RefusesDefaultsOfAnotherType)
 {
   expect_refusal("/arguments/4/default", 1.5, "arguments[4].default: 1.5 is not a value of uint64");
