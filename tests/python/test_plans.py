@@ -45,7 +45,8 @@ class Plans(PlanCase):
     def test_state_their_arguments(self):
         plan = fatlink.load("reduce_4", "add_float", device="cpu")
         self.assertEqual([(argument.name, argument.role) for argument in plan.arguments],
-                         [("in", "input"), ("out", "output"), ("partial", "scratch"), ("n", "size"), ("init", "value")])
+                         [("in", "input"), ("out", "output"), ("partial", "scratch"), ("n", "size"), ("limit", "input"),
+                          ("init", "value")])
         self.assertEqual((plan.name, plan.arguments[0].type_name, plan.arguments[4].has_default), ("reduce_4", "float32", True))
         self.assertGreater(plan.scratch_bytes(n=1 << 24), 0)
         self.assertEqual(plan.extents("out", n=5), (1,))
