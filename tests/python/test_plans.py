@@ -47,7 +47,7 @@ class Plans(PlanCase):
         self.assertEqual([(argument.name, argument.role) for argument in plan.arguments],
                          [("in", "input"), ("out", "output"), ("partial", "scratch"), ("n", "size"), ("limit", "input"),
                           ("init", "value")])
-        self.assertEqual((plan.name, plan.arguments[0].type_name, plan.arguments[4].has_default), ("reduce_4", "float32", True))
+        self.assertEqual((plan.name, plan.arguments[0].type_name, plan.arguments[-1].has_default), ("reduce_4", "float32", True))
         self.assertGreater(plan.scratch_bytes(n=1 << 24), 0)
         self.assertEqual(plan.extents("out", n=5), (1,))
         self.assertEqual(plan.image.hooks[0].name, "combine")
