@@ -11,9 +11,9 @@ import ctypes
 from ._arguments import shown
 from ._arrays import View
 from ._devices import HOST
-from ._elements import element_type, number_type
+from ._elements import element_type, number_type, sum_type_of
 from ._errors import UsageError, UsageTypeError
-from ._kept_calls import CONVERT_FIRST, find_algorithm, find_repeated, for_operator
+from ._kept_calls import find_algorithm, find_repeated, for_operator
 from ._operator_names import label_of
 from ._operators import Conversion, is_sum
 from ._plans import ABSENT, require_output, run, run_counted, view_of
@@ -83,13 +83,22 @@ def accumulator(source, op, dtype, out):
         element = element_type(dtype)
     elif source.element.sum_type is None or not is_sum(op):
         return None
-    elif out is None:
-        element = number_type(source.kind.sum_type(source.element.sum_type))
     else:
-        element = view_of(out, "out").element
-        if not element.name.startswith(("int", "uint")):
-            element = number_type(source.element.sum_type)  # the error about out names it
+        element = sum_type_of(source.element, source.kind, None if out is None else view_of(out, "out").element)
     return None if element is source.element else element
+
+
+def find_loaded(algorithm, base, op, sources, load, load_state, device, mode, dtype, out, equal=None):
+    """Finds the BoundAlgorithm for elements that `load` computes. Returns the names and entries of the arguments for its state as
+    well."""
+    if load is None:
+        if load_state is not None:
+            raise UsageError("load_state is given without load", input="load_state", hint="pass load=, or leave load_state= out")
+        return find_algorithm(algorithm, base, op, sources, device, mode, equal=equal), (), ()
+    call = find_algorithm(algorithm, base, op, sources, device, mode, dtype, None if out is None else view_of(out, "out"), equal, load)
+    if load_state is None:
+        return call, (), ()
+    return call, ("load_state" if "load_state" in call.prepared.by_name else "state",), (state_view(call, load_state, "load_state"),)
 
 
 def converted(source, element, op, stream, device, mode):
@@ -133,18 +142,22 @@ def unknown_arguments(function, names):
                           hint=_ELSEWHERE.get(name, f"help(fatlink.{function}) lists the arguments"))
 
 
-def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
-           device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
+def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+           init: Any = None, out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
     """Folds all elements of `x` with an operator, in order, starting with `init`. Returns an array without dimensions; for
     NumPy, a scalar.
 
     x           an array of any shape
     op          combines two elements: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA
                 source, an Input or a Python function
+    load        computes the elements that are combined, each from an element of `x`, in the same pass: "square", "abs", "negate",
+                another installed name, a file, CUDA source with FATLINK_LOAD or FATLINK_LOAD_AT, an Input or a Python function;
+                None: the elements of `x`
+    load_state  an array that `load` receives in addition; None: a null pointer
     dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
                 None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these
                 use the type of `out`, or the type of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits
-                unless jax_enable_x64)
+                unless jax_enable_x64). With `load`: the type that it makes; CUDA source and compiled operators state it
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
@@ -155,18 +168,25 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
         8.0"""
     if others:
         raise unknown_arguments("reduce", others)
-    again = find_repeated("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    source = given = view_of(x, "x")
-    element = accumulator(source, op, dtype, out)
-    call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
-    if call is CONVERT_FIRST:
-        source, call = _find_and_convert("reduce", source, element, op, stream, device, mode)
+    again = None
+    if dtype is None and init is None and stream is None and load_state is None:
+        again = find_repeated("reduce", op, mode, device, (x,), out, -1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    source = view_of(x, "x")
+    if load is None and (element := accumulator(source, op, dtype, out)) is not None:
+        load, dtype = Conversion(source.element, element), None
+    call, *state = find_loaded("reduce", "combine", op, (source,), load, load_state, device, mode, dtype, out)
+    return _folded(call, again, source, init, out, stream, *state)
+
+
+def _folded(call, again, source, init, out, stream, state_names, states):
+    """Runs a reduction. `again`: the Repeated that learns the call."""
     result = _single_output(call, out, source, stream)
-    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
+    names = ("in", "out", "init", *state_names)
+    entries = (source, result, call.initial(init, call.elements["out"] or source.element), *states)
     run(call.prepared, names, entries, stream)
-    if again is not None and source is given:
+    if again is not None:
         again.learn(call.prepared, names, entries, (source,), result)
     return source.kind.result(result.array) if out is None else out
 
@@ -174,7 +194,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
 def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None,
                      out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> Any:
-    """As reduce, but first applies the operator's hook `load` to each element, in the same pass.
+    """As reduce with `load`, with one operator that has both hooks: `load`, which is applied to each element, and `combine`.
 
     x           an array of any shape
     op          an installed name ("sum_squares"), a file, an Input, or CUDA source with FATLINK_LOAD and FATLINK_COMBINE
@@ -192,10 +212,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
         raise unknown_arguments("transform_reduce", others)
     source = view_of(x, "x")
     call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
-    result = _single_output(call, out, source, stream)
-    run(call.prepared, ("in", "out", "init", "state"),
-               (source, result, call.initial(init), state_view(call, state)), stream)
-    return source.kind.result(result.array) if out is None else out
+    return _folded(call, None, source, init, out, stream, ("state",), (state_view(call, state),))
 
 
 def require_offsets(offsets, count):
@@ -253,33 +270,36 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
     return result.array
 
 
-def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
+def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode, *init):
     """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
     source = view_of(x, "x")
     require_one_dimension(source, name)
-    element = accumulator(source, op, dtype, out)
+    element = accumulator(source, op, dtype, out) if load is None else None
+    state_names, states = (), ()
     if element is None:
-        call = find_algorithm(name, "combine", op, (source,), device, mode)
+        call, state_names, states = find_loaded(name, "combine", op, (source,), load, load_state, device, mode, dtype, out)
     else:
         source, call = _find_and_convert(name, source, element, op, stream, device, mode)
     is_in_place = element is not None and out is None
     result = source if is_in_place else output_for(call, "out", out, source.shape, source, stream)
-    names = ("in", "out", "init")[:2 + len(init)]
-    entries = (source, result, *[call.initial(value, source.element) for value in init])
+    names = (*("in", "out", "init")[:2 + len(init)], *state_names)
+    entries = (source, result, *[call.initial(value, call.elements["out"] or source.element) for value in init], *states)
     run(call.prepared, names, entries, stream)
     if again is not None and element is None:
         again.learn(call.prepared, names, entries, (source,), result)
     return result.array
 
 
-def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None, stream: Any = None,
-         device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+         out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan: element i combines x[0] to x[i].
 
     x           an array of one dimension
     op          as in reduce
-    dtype       as in reduce; elements of another type are first converted in a separate pass
-    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    load        as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
+    out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -288,21 +308,26 @@ def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None,
         array([1., 3., 6.], dtype=float32)"""
     if others:
         raise unknown_arguments("scan", others)
-    again = find_repeated("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    return _scan("scan", again, x, op, dtype, out, stream, device, mode)
+    again = None
+    if dtype is None and stream is None and load_state is None:
+        again = find_repeated("scan", op, mode, device, (x,), out, 1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    return _scan("scan", again, x, op, load, load_state, dtype, out, stream, device, mode)
 
 
-def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: A | None = None,
-                   stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+                   init: Any = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                   **others: Never) -> A:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
 
     x           an array of one dimension
     op          as in reduce
-    dtype       as in reduce; elements of another type are first converted in a separate pass
+    load        as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     init        as in reduce
-    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -311,10 +336,12 @@ def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any =
         array([0., 1., 3.], dtype=float32)"""
     if others:
         raise unknown_arguments("exclusive_scan", others)
-    again = find_repeated("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    return _scan("exclusive_scan", again, x, op, dtype, out, stream, device, mode, init)
+    again = None
+    if dtype is None and init is None and stream is None and load_state is None:
+        again = find_repeated("exclusive_scan", op, mode, device, (x,), out, 1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    return _scan("exclusive_scan", again, x, op, load, load_state, dtype, out, stream, device, mode, init)
 
 
 # map: by the number of arrays: the library, and the names of its arguments.
