@@ -88,12 +88,17 @@ def accumulator(source, op, dtype, out):
     return None if element is source.element else element
 
 
+def require_load(load, **options):
+    """Raises if options for `load` are given without it."""
+    name = next((name for name, value in options.items() if value is not None), None)
+    if load is None and name is not None:
+        raise UsageError(f"{name} is given without load", input=name, hint=f"pass load=, or leave {name}= out")
+
+
 def find_loaded(algorithm, base, op, sources, load, load_state, device, mode, dtype, out, equal=None):
-    """Finds the BoundAlgorithm for elements that `load` computes. Returns the names and entries of the arguments for its state as
-    well."""
+    """Finds the BoundAlgorithm for elements that `load` computes; without `load`, for the elements of the arrays. Returns the
+    names and entries of the arguments for its state as well."""
     if load is None:
-        if load_state is not None:
-            raise UsageError("load_state is given without load", input="load_state", hint="pass load=, or leave load_state= out")
         return find_algorithm(algorithm, base, op, sources, device, mode, equal=equal), (), ()
     call = find_algorithm(algorithm, base, op, sources, device, mode, dtype, None if out is None else view_of(out, "out"), equal, load)
     if load_state is None:
@@ -173,9 +178,10 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
         again = find_repeated("reduce", op, mode, device, (x,), out, -1, load)
         if again is not None and (done := again.run((x,), out)) is not None:
             return done
+    require_load(load, load_state=load_state)
     source = view_of(x, "x")
     if load is None and (element := accumulator(source, op, dtype, out)) is not None:
-        load, dtype = Conversion(source.element, element), None
+        load = Conversion(source.element, element)
     call, *state = find_loaded("reduce", "combine", op, (source,), load, load_state, device, mode, dtype, out)
     return _folded(call, again, source, init, out, stream, *state)
 
@@ -272,6 +278,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
 
 def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode, *init):
     """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
+    require_load(load, load_state=load_state)
     source = view_of(x, "x")
     require_one_dimension(source, name)
     element = accumulator(source, op, dtype, out) if load is None else None
@@ -455,18 +462,20 @@ def _outputs_of_parts(call, outputs, source, stream, names=None):
     return results
 
 
-def selection(name, base, x, op, states, outputs, count, stream, device, mode):
+def selection(name, base, x, op, states, outputs, count, stream, device, mode, load=None, load_state=None, dtype=None):
+    require_load(load, load_state=load_state, dtype=dtype)
     source = view_of(x, "x")
     require_one_dimension(source, name)
-    given = _given_struct(outputs["out"], "out") if base == "keep_store" else None
-    call = find_algorithm(name, base, op, (source,), device, mode, out=given)
+    given = _given_struct(outputs["out"], "out") if base == "keep_store" or load is not None else None
+    call, *loading = find_loaded(name, base, op, (source,), load, load_state, device, mode, dtype, given)
     results = _outputs_of_parts(call, outputs, source, stream)
     values = [state_view(call, array, state) for state, array in states.items()]
-    number = counted(call, ("in", *outputs, "count", *states), source, results, values, stream, count)
+    number = counted(call, ("in", *outputs, "count", *states, *loading[0]), source, results, (*values, *loading[1]), stream, count)
     return source, results, number
 
 
-def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
+def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+           state: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an
     array of len(x) elements; copy it to free the rest.
@@ -474,6 +483,9 @@ def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = No
     x           an array of one dimension
     op          returns whether to accept an element: "nonzero", "positive", "finite", another name, a file, CUDA source, an
                 Input or a Python function
+    load        computes the elements from which to select, as in reduce
+    load_state  as in reduce
+    dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the predicate receives in addition to the element; None: a null pointer
     out         an array of len(x) elements; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
@@ -486,7 +498,8 @@ def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = No
         array([3., 2.], dtype=float32)"""
     if others:
         raise unknown_arguments("select", others)
-    source, (result,), number = selection("select", "keep", x, op, {"state": state}, {"out": out}, count, stream, device, mode)
+    source, (result,), number = selection("select", "keep", x, op, {"state": state}, {"out": out}, count, stream, device, mode, load,
+                                          load_state, dtype)
     return first(source, result.array, number)
 
 
@@ -576,14 +589,18 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
     return first(source, result.array, number)
 
 
-def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,
-              stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+              state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+              **others: Never) -> A:
     """Counts the elements in each bin. The counts are uint64; for PyTorch, int64.
 
     x           an array of any shape
     op          returns the bin of an element: "byte_bins", "uniform_bins", another name, a file, source or function; elements
                 whose bin is not from 0 to bins - 1 are not counted
     bins        the number of bins
+    load        computes the elements that are counted, as in reduce
+    load_state  as in reduce
+    dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the operator receives in addition to the element; None: a null pointer
     out         an array of `bins` elements of int64 or uint64; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
@@ -594,8 +611,9 @@ def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None
         array([1, 0, 2, 0], dtype=uint64)"""
     if others:
         raise unknown_arguments("histogram", others)
+    require_load(load, load_state=load_state, dtype=dtype)
     source = view_of(x, "x")
-    call = find_algorithm("histogram", "bin", op, (source,), device, mode)
+    call, *loading = find_loaded("histogram", "bin", op, (source,), load, load_state, device, mode, dtype, None)
     if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins < 2**59:
         raise UsageError(f"bins is {shown(bins)}", input="bins", hint="pass a whole number from 1, whose counts fit into memory")
     if out is None:
@@ -603,6 +621,6 @@ def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None
     else:
         result = view_of(out, "out")
         require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
-    run(call.prepared, ("in", "counts", "bins", "state"),
-               (source, result, call.prepared.value("bins", bins), state_view(call, state)), stream)
+    run(call.prepared, ("in", "counts", "bins", "state", *loading[0]),
+        (source, result, call.prepared.value("bins", bins), state_view(call, state), *loading[1]), stream)
     return result.array

@@ -232,12 +232,14 @@ def _try_with_others(algorithm, base, op, sources, device, mode, result, out, eq
     """Finds the library of an operator that is linked with others: `load` computes the elements that it takes, and `equal`
     compares the keys, which are the second source."""
     values = sources[0]
-    element, inputs, label = values.element, [], "x"
+    element, inputs, label, contract = values.element, [], "x", None
+    if load.__class__ is Conversion:  # `fatlink cache warm` compiles all sources for one contract
+        label, contract = "dtype", f"load_{base}_{load[1].bytes}"
+    elif load is not None:
+        label = "load"
     if load is not None:
-        element, inputs = _find_load(load, algorithm, op, values, mode, result, out)
-        label = "dtype" if load.__class__ is Conversion else "load"
+        element, inputs = _find_load(load, algorithm, op, values, mode, result, out, contract)
     size = size_of_library(element, algorithm)
-    contract = f"load_{base}_{size}" if load.__class__ is Conversion else None  # `fatlink cache warm` compiles for one contract
     if equal == "equal" and _defines_keys(op):
         contract = f"{'by_key' if load is None else 'load_by_key'}_{size}"
     elif equal is not None:
@@ -263,13 +265,14 @@ def _try_with_others(algorithm, base, op, sources, device, mode, result, out, eq
     return call
 
 
-def _find_load(load, algorithm, op, source, mode, dtype, out):
-    """The type of the elements that an operator computes from an array, and the inputs of the operator."""
+def _find_load(load, algorithm, op, source, mode, dtype, out, contract):
+    """The type of the elements that an operator computes from an array, and the inputs of the operator. `contract`: as in
+    candidates()."""
     def make():
         result = _result_of_load(load, op, source, mode, dtype, out)
         first = result or source.element
         return _try_each_size("load", first.bytes if first.bytes in SIZES else SIZES[0], True, lambda size: _try_loads(
-            candidates(load, "load", [source.element], mode, result, size, result or out), load, source.element, result, out))
+            candidates(load, "load", [source.element], mode, result, size, result or out, contract), load, source.element, result, out))
 
     if load.__class__ is Conversion:
         return for_operator(label_of(op), make)
