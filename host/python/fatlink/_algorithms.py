@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 
 from ._arguments import shown
-from ._arrays import View
+from ._arrays import Indexes, View
 from ._devices import HOST
 from ._elements import element_type, number_type, sum_type_of
 from ._errors import UsageError, UsageTypeError
@@ -95,6 +95,17 @@ def require_load(load, **options):
         raise UsageError(f"{name} is given without load", input=name, hint=f"pass load=, or leave {name}= out")
 
 
+def elements_of(x, load, like):
+    """The View of `x`, which may be a range if `load` computes the elements. `like`: an array of the framework and device of the
+    call; None: those of NumPy."""
+    if x.__class__ is not range:
+        return view_of(x, "x")
+    if load is None or x.start != 0 or x.step != 1:
+        raise UsageError(f"x is {x}", input="x", hint="pass range(n) and load=, an operator that computes elements from their indexes; "
+                                                      "or an array")
+    return Indexes(x, None if like is None else view_of(like, "out"))
+
+
 def find_loaded(algorithm, base, op, sources, load, load_state, device, mode, dtype, out, equal=None):
     """Finds the BoundAlgorithm for elements that `load` computes; without `load`, for the elements of the arrays. Returns the
     names and entries of the arguments for its state as well."""
@@ -152,12 +163,14 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
     """Folds all elements of `x` with an operator, in order, starting with `init`. Returns an array without dimensions; for
     NumPy, a scalar.
 
-    x           an array of any shape
+    x           an array of any shape; with `load` also range(n), whose elements are computed from their indexes. The result of a
+                range is on the device of `out`; without `out`, it is a NumPy array
     op          combines two elements: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA
                 source, an Input or a Python function
     load        computes the elements that are combined, each from an element of `x`, in the same pass: "square", "abs", "negate",
                 another installed name, a file, CUDA source with FATLINK_LOAD or FATLINK_LOAD_AT, an Input or a Python function;
-                None: the elements of `x`
+                None: the elements of `x`. Of a range, an operator gets only indexes: "indices", FATLINK_LOAD_AT(type, unsigned char,
+                in, index), or a Python function of the index
     load_state  an array that `load` receives in addition; None: a null pointer
     dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
                 None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these
@@ -179,7 +192,7 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
         if again is not None and (done := again.run((x,), out)) is not None:
             return done
     require_load(load, load_state=load_state)
-    source = view_of(x, "x")
+    source = elements_of(x, load, out)
     if load is None and (element := accumulator(source, op, dtype, out)) is not None:
         load = Conversion(source.element, element)
     call, *state = find_loaded("reduce", "combine", op, (source,), load, load_state, device, mode, dtype, out)
@@ -279,7 +292,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
 def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode, *init):
     """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
     require_load(load, load_state=load_state)
-    source = view_of(x, "x")
+    source = elements_of(x, load, out)
     require_one_dimension(source, name)
     element = accumulator(source, op, dtype, out) if load is None else None
     state_names, states = (), ()
@@ -301,7 +314,7 @@ def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state
          out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan: element i combines x[0] to x[i].
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          as in reduce
     load        as in reduce
     load_state  as in reduce
@@ -328,7 +341,7 @@ def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, 
                    **others: Never) -> A:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          as in reduce
     load        as in reduce
     load_state  as in reduce
@@ -464,7 +477,7 @@ def _outputs_of_parts(call, outputs, source, stream, names=None):
 
 def selection(name, base, x, op, states, outputs, count, stream, device, mode, load=None, load_state=None, dtype=None):
     require_load(load, load_state=load_state, dtype=dtype)
-    source = view_of(x, "x")
+    source = elements_of(x, load, outputs["out"])
     require_one_dimension(source, name)
     given = _given_struct(outputs["out"], "out") if base == "keep_store" or load is not None else None
     call, *loading = find_loaded(name, base, op, (source,), load, load_state, device, mode, dtype, given)
@@ -480,7 +493,7 @@ def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Arra
     """Returns the elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an
     array of len(x) elements; copy it to free the rest.
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          returns whether to accept an element: "nonzero", "positive", "finite", another name, a file, CUDA source, an
                 Input or a Python function
     load        computes the elements from which to select, as in reduce
@@ -594,7 +607,7 @@ def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = No
               **others: Never) -> A:
     """Counts the elements in each bin. The counts are uint64; for PyTorch, int64.
 
-    x           an array of any shape
+    x           an array of any shape; with `load` also range(n), as in reduce
     op          returns the bin of an element: "byte_bins", "uniform_bins", another name, a file, source or function; elements
                 whose bin is not from 0 to bins - 1 are not counted
     bins        the number of bins
@@ -612,7 +625,7 @@ def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = No
     if others:
         raise unknown_arguments("histogram", others)
     require_load(load, load_state=load_state, dtype=dtype)
-    source = view_of(x, "x")
+    source = elements_of(x, load, out)
     call, *loading = find_loaded("histogram", "bin", op, (source,), load, load_state, device, mode, dtype, None)
     if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins < 2**59:
         raise UsageError(f"bins is {shown(bins)}", input="bins", hint="pass a whole number from 1, whose counts fit into memory")

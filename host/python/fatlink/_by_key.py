@@ -3,7 +3,7 @@
 in common. In a sorted array, a run has all elements of one value."""
 from __future__ import annotations
 
-from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, find_loaded, first, output_for,
+from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, elements_of, find_loaded, first, output_for,
                           require_load, require_one_dimension, selection, unknown_arguments)
 from ._elements import number_type
 from ._errors import UsageError
@@ -35,8 +35,9 @@ def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, co
     return first(source, result.array, number)
 
 
-def _views(name, keys, values, values_name):
-    keys_view, values_view = view_of(keys, "keys"), view_of(values, values_name)
+def _views(name, keys, values, values_name, load=None):
+    keys_view = view_of(keys, "keys")
+    values_view = view_of(values, values_name) if load is None else elements_of(values, load, keys_view)
     require_one_dimension(keys_view, name)
     if tuple(values_view.shape) != tuple(keys_view.shape):
         raise UsageError(f"{values_name} has the shape {tuple(values_view.shape)}, keys has {tuple(keys_view.shape)}",
@@ -73,7 +74,7 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
     and waits for their number. The results are the beginnings of arrays of len(keys) elements; copy them to free the rest.
 
     keys        an array of one dimension; sorted keys make one result of each key
-    x           the values, as many as keys
+    x           the values, as many as keys; with `load` also range(len(keys)), as in reduce
     op          as in reduce
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
@@ -94,7 +95,7 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
         raise unknown_arguments("reduce_by_key", others)
     _require_equal(equal)
     require_load(load, load_state=load_state)
-    keys_view, source = _views("reduce_by_key", keys, x, "x")
+    keys_view, source = _views("reduce_by_key", keys, x, "x", load)
     if load is None and (element := accumulator(source, op, dtype, out)) is not None:
         source = converted(source, element, op, stream, device, mode)
     call, state_names, states = find_loaded("reduce_by_key", "combine", op, (source, keys_view), load, load_state, device, mode, dtype,
@@ -112,7 +113,7 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
     """Inclusive scan of each run of equal keys: element i combines the elements of `x` from the beginning of its run to x[i].
 
     keys        an array of one dimension
-    x           the values, as many as keys
+    x           the values, as many as keys; with `load` also range(len(keys)), as in reduce
     op          as in reduce
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
@@ -130,7 +131,7 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
         raise unknown_arguments("scan_by_key", others)
     _require_equal(equal)
     require_load(load, load_state=load_state)
-    keys_view, source = _views("scan_by_key", keys, x, "x")
+    keys_view, source = _views("scan_by_key", keys, x, "x", load)
     element = accumulator(source, op, dtype, out) if load is None else None
     if element is not None:
         source = converted(source, element, op, stream, device, mode)

@@ -46,6 +46,10 @@ class ElementType:
         return "bool" if self.is_bool else NUMBERS[self.name][3] if self.name in NUMBERS else ""
 
 
+# Elements of range(n). Operators that compute elements from indexes declare an array of uint8, which they do not read.
+INDEXES = ElementType("indexes", NUMBERS["uint8"][0], 1)
+
+
 def number_type(name):
     """The number type with this name; None for other names."""
     element = ElementType._all.get(name)

@@ -6,7 +6,7 @@ its contract, and reads the types from the plan. It uses the reference device an
 contains exactly what calls accept."""
 from ._arguments import attribute, shown
 from ._devices import opened
-from ._elements import SIZES, RecordedType, element_type, is_compatible, split_record
+from ._elements import INDEXES, SIZES, RecordedType, element_type, is_compatible, split_record
 from ._errors import CompileError, Error, RefusedError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
@@ -175,7 +175,8 @@ def _hint(base, element, name=""):
         names = list(families(base, element))
     meant = name and suggestion(name, names)
     listing = f"names for {element}: {', '.join(names)}; or pass" if names else f"no name is known for {element}: pass"
-    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {MACROS[base].replace('element', 'type')}{'' if base == 'key' else ', or a Python function'}"
+    macro = "FATLINK_LOAD_AT(type, unsigned char, in, index)" if element is INDEXES else MACROS[base].replace("element", "type")
+    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {macro}{'' if base == 'key' else ', or a Python function'}"
 
 
 def _type_name(argument):
@@ -205,12 +206,12 @@ def wrong_type(op, taken, base, elements, names="xyz"):
         return None
     array, element, argument = names[wrong], elements[wrong], taken[wrong]
     fields = split_record(argument.type_name)
-    hint = _hint(base, elements[0]) if is_name(op) else (
+    hint = _hint(base, elements[0]) if is_name(op) or element is INDEXES else (
         f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or "
         + (f"let load make {_type_name(argument)}" if array == "load" else f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
     if fields and array not in _GIVEN:
         hint = f"make an array of them: numpy.empty(len({array}), {fields!r}), and set its fields; {hint}"
-    given = _GIVEN.get(array, "{} is an array of {}").format(array, element)
+    given = "x is a range" if element is INDEXES else _GIVEN.get(array, "{} is an array of {}").format(array, element)
     return UsageTypeError(f"{label_of(op)} takes {_type_name(argument)}, but {given}",
                           input=op if isinstance(op, str) else "op", code="wrong-operator", hint=hint)
 
@@ -265,6 +266,8 @@ def _explain_name(name, algorithm, base, elements, names):
     others = [own_base] if own_base else [other for other in MACROS if other not in (base, "key") and has_family(name, other)]
     if others and not has_family(name, base):
         return _wrong_algorithm(f"operator {name}", others, algorithm, base, element)
+    if name in families(base, element):  # the failure is that of another input of the link
+        return None
     return UsageError(f"unknown operator {name!r} for {element} (contract {contract_for(base, element.bytes)})", code="no-operator",
                       input=name, hint=_hint(base, element, name))
 

@@ -10,7 +10,7 @@ import struct
 from types import CellType, FunctionType, ModuleType
 
 from ._arguments import attribute, first_line, is_of_numpy
-from ._elements import number_type
+from ._elements import INDEXES, number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._linking import compile_operator as compile
@@ -182,6 +182,8 @@ def _computed_name(element):
     """The number type that the function computes with."""
     if element.is_bool:
         return "boolean"
+    if element is INDEXES:
+        return "int64"
     if not element.cuda_name:
         raise UsageTypeError(f"a Python function takes numbers; the array has elements of {element}", input="op",
                              hint="pass CUDA source, whose structs have the fields of the dtype")
@@ -192,6 +194,8 @@ def _c_name(element):
     """The type of a parameter or result in the C function."""
     if element.name in _WIDENED:
         return "float"
+    if element is INDEXES:
+        return "long long"
     return "unsigned char" if element.is_bool else element.cuda_name
 
 
@@ -309,7 +313,7 @@ def _result_of_map(function, elements, mode):
     if result is None or not result.cuda_name:
         raise UsageError(f"the Python function returns {name}", input="op", hint="return a number, or pass dtype=")
     first = elements[0]
-    if name != "bool" and not first.is_bool and all(element is first for element in elements) and (
+    if name != "bool" and not first.is_bool and first is not INDEXES and all(element is first for element in elements) and (
             ("float" in name) == ("float" in first.name)):
         return first
     return result
@@ -317,7 +321,7 @@ def _result_of_map(function, elements, mode):
 
 def _declarations(base, elements, result):
     """The C function and the hook that calls it."""
-    names = [element.cuda_name for element in elements]
+    names = [element.cuda_name or "unsigned char" for element in elements]
     parameters = {"combine": "ab", "less": "ab", "equal": "ab", "same_key": "ab", "keep": "x", "bin": "x", "part": "x", "load": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
     types = [elements[0]] * len(parameters) if not _makes_other_types(base) else elements
     declared = ", ".join(_c_name(element) for element in types)
@@ -326,7 +330,7 @@ def _declarations(base, elements, result):
         "combine": f"FATLINK_COMBINE({names[0]}_, a, b)", "less": f"FATLINK_LESS({names[0]}_, a, b)",
         "equal": f"FATLINK_EQUAL({names[0]}_, a, b)", "same_key": f"FATLINK_SAME_KEY({names[0]}_, a, b)",
         "keep": f"FATLINK_KEEP({names[0]}_, x)", "bin": f"FATLINK_BIN({names[0]}_, x)",
-        "part": f"FATLINK_PART({names[0]}_, x)", "load": f"FATLINK_LOAD(result, {names[0]}_, x)"}.get(base)
+        "part": f"FATLINK_PART({names[0]}_, x)", "load": f"FATLINK_LOAD_AT(result, {names[0]}_, in, x)" if elements[0] is INDEXES else f"FATLINK_LOAD(result, {names[0]}_, x)"}.get(base)
     if macro is None:
         pairs = ", ".join(f"element{index}, {letter}" for index, letter in enumerate(parameters))
         macro = f"FATLINK_{base.upper()}(result, {pairs})"
