@@ -232,8 +232,8 @@ class Loads(AlgorithmCase):
         struct = "struct point { float x, y; };\n"
         dot = struct + "FATLINK_LOAD(float, point, p) { return p.x * p.y; }"
         self.assert_calls(points, dot, points["x"] * points["y"])
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, points, load=dot.replace("y;", "z;").replace("p.y", "p.z"),
-                          says="the struct of the CUDA source has others, at y")
+        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, points, load=dot.replace("x, y;", "y, x;"),
+                          says="the struct of the CUDA source has others, at x")
         pair = numpy.dtype([("value", "f4"), ("index", "i4")])
         numbered = """struct pair { float value; int index; };
 FATLINK_LOAD_AT(pair, float, in, index) { return {in[index], static_cast<int>(index)}; }"""
@@ -244,7 +244,7 @@ FATLINK_LOAD_AT(pair, float, in, index) { return {in[index], static_cast<int>(in
         self.assert_error(fatlink.UsageError, fatlink.reduce, self.numbers, "argmax", load=numbered, init=0,
                           says="the CUDA source makes structs of 8 bytes", hint="dtype=")
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, "argmax", load=numbered, init=0,
-                          dtype=[("index", "i4"), ("value", "f4")], says="has the fields")
+                          dtype=[("index", "i4"), ("value", "f4")], says="dtype has the fields", hint="define the struct")
 
     def test_that_do_not_fit(self):
         x = self.numbers
@@ -254,7 +254,7 @@ FATLINK_LOAD_AT(pair, float, in, index) { return {in[index], static_cast<int>(in
         refused("operator add_int32 takes int32, but load makes float32", "names for float32: add", op="add_int32")
         refused("the CUDA source takes float64, but load makes float32", "let load make float64",
                 op="FATLINK_COMBINE(double, a, b) { return a; }", init=0)
-        refused("operator positive_double takes float64, but load makes float32", "positive", op="positive_double", function=fatlink.select)
+        refused("operator finite_float16 takes float16, but load makes float32", "finite", op="finite_float16", function=fatlink.select)
         refused("operator byte_bins takes uint8, but load makes float32", "uniform_bins", op="byte_bins", function=fatlink.histogram)
         refused("the CUDA source takes int32, but load makes float32", "let load make int32", function=fatlink.histogram,
                 op="FATLINK_BIN(int, x) { return x; }")

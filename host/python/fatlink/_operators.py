@@ -497,7 +497,7 @@ def _records_of(base, names, elements, out):
     hooks = _INPUTS.get(base, (base,))
     found = [_Record(hook, name, element.dtype) for hook, name, element in zip(hooks, names, elements)]
     if base in _OUTPUTS and (out or base != "load"):
-        found.append(_Record(_OUTPUTS[base], "out", (out or elements[0]).dtype))
+        found.append(_Record(_OUTPUTS[base], "dtype" if base == "load" else "out", (out or elements[0]).dtype))
     return [record for record in found if record.dtype is not None and record.dtype.names]
 
 
