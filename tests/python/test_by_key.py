@@ -300,7 +300,7 @@ class Loads(ByKeyCase):
         self.assert_calls(keys, numbers, "square", numbers.astype(numpy.int64) ** 2)
         self.assert_calls(keys, numbers, "negate", -numbers.astype(numpy.float64), dtype="float64")
         self.assert_calls(keys, range(3000), "indices", numpy.arange(3000))
-        self.assert_calls(keys, self.values[:3000], "FATLINK_LOAD_AT(float, float, in, index) { return in[2999 - index]; }", self.values[2999::-1])
+        self.assert_calls(keys, self.values[:3000], "FATLINK_LOAD_AT(float, float, in, index) { return in[2999 - index]; }", self.values[2999::-1].copy())
         self.assert_pair(fatlink.reduce_by_key(keys, numbers, "max", load="negate"), keys[begins(keys)], sums(keys, -numbers, numpy.maximum))
 
     def test_with_a_state_and_an_operator_for_keys(self):

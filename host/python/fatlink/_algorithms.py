@@ -141,7 +141,7 @@ def _find_and_convert(algorithm, source, element, op, stream, device, mode):
 # What users of other libraries write: the argument, and what to write instead.
 _ELSEWHERE = {
     "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments of segmented_reduce and segmented_sort",
-    "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or fatlink.transform_reduce",
+    "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or pass load=, which computes the elements",
     "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
     "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",
     "range": 'pass op="uniform_bins" with state=, or an operator that gives the bin', "func": "pass op=", "function": "pass op=",

@@ -175,7 +175,7 @@ def _unavailable(cause):
     """The error if Numba, or a CUDA library that it opens, is missing."""
     return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {first_line(cause) or 'no message'}",
                             code="no-numba", stage="compiler", log=str(cause),
-                            hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
+                            hint="pip install 'numba-cuda[cu13]'; or pass CUDA source")
 
 
 def _computed_name(element):
