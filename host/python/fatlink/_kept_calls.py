@@ -312,7 +312,7 @@ def _type_made(load, made, result, out):
                          hint="define it with FATLINK_LOAD or FATLINK_LOAD_AT; or pass dtype=, the type of the elements that it makes")
     if result is None:
         result = made.element or out
-        if result is None or not is_compatible(result, made):
+        if result is None or made.element is None and result.dtype is None or not is_compatible(result, made):
             raise UsageError(f"{label_of(load)} makes structs of {made.element_bytes} bytes, whose fields are not known", input="load",
                              hint="pass dtype=, a structured dtype of NumPy with the fields")
     elif made is not None and not is_compatible(result, made):

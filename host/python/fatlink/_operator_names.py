@@ -196,6 +196,7 @@ def label_of(op):
 
 # What the elements are that an operator does not take, if they are not those of an array.
 _GIVEN = {"load": "{} makes {}", "dtype": "x is converted to {1}, the {0} of the call"}
+_REMEDIES = {"load": "let load make {}", "dtype": "pass {} as dtype="}
 
 
 def wrong_type(op, taken, base, elements, names="xyz"):
@@ -208,7 +209,7 @@ def wrong_type(op, taken, base, elements, names="xyz"):
     fields = split_record(argument.type_name)
     hint = _hint(base, elements[0]) if is_name(op) or element is INDEXES else (
         f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or "
-        + (f"let load make {_type_name(argument)}" if array == "load" else f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
+        + (_REMEDIES[array].format(_type_name(argument)) if array in _REMEDIES else f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
     if fields and array not in _GIVEN:
         hint = f"make an array of them: numpy.empty(len({array}), {fields!r}), and set its fields; {hint}"
     given = "x is a range" if element is INDEXES else _GIVEN.get(array, "{} is an array of {}").format(array, element)
