@@ -71,6 +71,14 @@ class Algorithms(PlanTest):
             self.assert_verified(f"transform_reduce_{size}", operator, "--elements", 20000)
         self.assert_verified("transform_reduce_8", "count_above", "--set", "state.threshold=5", "--elements", 1000)
 
+    def test_computed_elements_are_reduced_by_the_operators_of_reduce(self):
+        self.file("add.cu", "FATLINK_COMBINE(long long, a, b) { return a + b; }\n")
+        self.file("add.json", '{"name": "add", "hooks": {"combine": {"parameters": ["a", "b"], "result": "a + b"}}}')
+        for size, load, operator in ((4, "squares_float", "add_float"), (8, "squares_double", "add_double"),
+                                     (4, "magnitudes_float", "max_float"), (4, "widen_float16", "add_float"),
+                                     (4, "widen_bfloat16", "max_float"), (8, "widen_uint8", "add.cu"), (8, "indices", "add.cu")):
+            self.assert_verified(f"transform_reduce_{size}", load, operator, "--elements", 20000)
+
     def test_every_bin_is_counted(self):
         for size, operator in (1, "byte_bins"), (4, "uniform_bins"), (4, "log2_bins"), (8, "grid_bins"):
             self.assert_verified(f"histogram_{size}", operator, "--elements", 20000)
