@@ -135,7 +135,9 @@ function(fatlink_add_fatbin target)
   if(arg_INSTALL_DESTINATION)
     install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
     # For fatlink_add_package, which states the contracts of a component.
-    set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS_IN_${arg_INSTALL_COMPONENT} "${arg_CONTRACT}")
+    _fatlink_included_contracts(includes)
+    list(TRANSFORM includes REPLACE "/.*" "")
+    set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS_IN_${arg_INSTALL_COMPONENT} "${arg_CONTRACT}" ${includes})
   endif()
 endfunction()
 
@@ -222,6 +224,18 @@ function(_fatlink_check_json caller keyword)
   endif()
 endfunction()
 
+# Sets `result` to <contract>/<version> for each contract that the contract of the fatbin includes.
+function(_fatlink_included_contracts result)
+  set(includes "")
+  if(arg_CONTRACT)
+    get_target_property(includes fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_INCLUDES)
+    if(NOT includes)  # also of a contract that an older fatlink installed
+      set(includes "")
+    endif()
+  endif()
+  set(${result} "${includes}" PARENT_SCOPE)
+endfunction()
+
 # Writes the settings of the build step (compile_fatbin.cmake) from the variables of fatlink_add_fatbin. They are a file, so
 # that a changed setting rebuilds the fatbin. CMake writes it when it has evaluated the generator expressions in OPTIONS.
 function(_fatlink_write_fatbin_settings settings)
@@ -232,15 +246,11 @@ function(_fatlink_write_fatbin_settings settings)
   _fatlink_relative_to_source("${CMAKE_SOURCE_DIR}" "${CUDAToolkit_NVCC_EXECUTABLE}" relative_nvcc)
   set(version "")
   set(contract_package "")
-  set(contract_includes "")
   if(arg_CONTRACT)
     get_target_property(version fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_VERSION)
     get_target_property(contract_package fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_PACKAGE)
-    get_target_property(contract_includes fatlink_contract_${arg_CONTRACT} FATLINK_CONTRACT_INCLUDES)
-    if(NOT contract_includes)  # also of a contract that an older fatlink installed
-      set(contract_includes "")
-    endif()
   endif()
+  _fatlink_included_contracts(contract_includes)
   fatlink_device_includes(device_includes)
   string(CONFIGURE [[
 set(CALLER [==[@caller@]==])

@@ -39,7 +39,7 @@ Makes a DEB, an RPM and a TGZ package of an install component, with CPack.
   package ``fatlink-contract-<name>-<version>``. Packages of libraries with the same contract version provide it.
 ``PROVIDES_CONTRACTS``
   Contracts of the libraries in the package. The package provides the virtual package of each contract. For each contract,
-  at least one fatbin must be installed with ``COMPONENT``.
+  at least one fatbin of this contract, or of one that includes it, must be installed with ``COMPONENT``.
 ``DEB_DEPENDS``, ``DEB_RECOMMENDS``, ``RPM_REQUIRES``, ``RPM_RECOMMENDS``
   Other dependencies. Dependencies on shared libraries are found automatically. For a program that is linked with
   ``fatlink::static``, list ``fatlink-runtime``, because the program needs its helper ``fatlink-linkd``.

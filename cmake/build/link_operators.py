@@ -105,11 +105,12 @@ class Recorder:
         algorithm, base, op, elements, result = call
         types_of = [self.number_type(name) for name in elements]
         result = result and self.number_type(result)
-        if op is None:
-            op = self.operators.Conversion(types_of[0], result)
-        names = ("in",) if len(elements) == 1 else tuple(f"in{index + 1}" for index in range(len(elements)))
         sources = [types.SimpleNamespace(element=element) for element in types_of]
-        self.calls._try_sizes(algorithm, base, op, names, sources, self.device, "lto", result, None)
+        conversion = result and self.operators.Conversion(types_of[0], result)
+        if op is not None and conversion:
+            self.calls._try_with_others(algorithm, base, op, sources, self.device, "lto", None, None, None, conversion)
+        else:
+            self.calls._try_sizes(algorithm, base, op or conversion, sources, self.device, "lto", result, None)
         return self.found
 
 

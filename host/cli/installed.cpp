@@ -68,7 +68,18 @@ std::optional<stated_contract> first_contract(std::vector<std::string> const& tr
   return std::nullopt;
 }
 
-/// Those of the stated version, or where there are none, of any.
+std::vector<installed_library> libraries_that_include(ident const& contract)
+{
+  auto libraries = read_libraries(search_path());
+  std::erase_if(libraries, [&](installed_library const& library) {
+    auto const& stated = library.contents.ident();
+    return !stated || !stated->includes.contains(contract.contract);
+  });
+  return libraries;
+}
+
+/// Those of the stated version, or where there are none, of any. Of a contract without a library,
+/// those whose contracts include it.
 std::vector<installed_library> libraries_of(ident const& contract)
 {
   auto libraries = read_libraries(search_path());
@@ -76,6 +87,7 @@ std::vector<installed_library> libraries_of(ident const& contract)
     auto const& stated = library.contents.ident();
     return !stated || stated->contract != contract.contract;
   });
+  if (libraries.empty()) return libraries_that_include(contract);
   auto const is_other = [&](installed_library const& library) {
     return library.contents.ident()->version != contract.version;
   };

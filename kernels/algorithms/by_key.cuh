@@ -7,7 +7,7 @@
 // same_key, copy_key   as of same_key
 #pragma once
 
-#define FATLINK_CONTRACT_BY_KEY
+#define FATLINK_CONTRACT by_key
 #include <fatlink/typed_hooks.cuh>
 
 extern "C" __device__ fatlink_element combine(fatlink_element a, fatlink_element b);

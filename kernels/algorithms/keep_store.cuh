@@ -7,7 +7,7 @@
 //         launch's user data for this hook, or null. Writes this element only
 #pragma once
 
-#define FATLINK_CONTRACT_STORES
+#define FATLINK_CONTRACT keep_store
 #include <fatlink/typed_hooks.cuh>
 
 extern "C" __device__ bool keep(fatlink_element x, void const* state);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The contract load_combine_N/1 for FATLINK_ELEMENT_BYTES = N: what is folded is made of an array
-// of any type.
+// The contract load_combine_N/1 for FATLINK_ELEMENT_BYTES = N: a binary operator of elements that
+// are computed from an array of any type. It includes the contracts load_N and combine_N:
+// transforms of both define its hooks.
 //
-// load      the element of N bytes for index `index` of the array `in`; `state` is the
-//           launch's user data, or null. Reads this element only
+// load      as of load_N
 // combine   as of combine_N
 #pragma once
 
-#define FATLINK_CONTRACT_LOADS
+#define FATLINK_CONTRACT load_combine
 #include <fatlink/typed_hooks.cuh>
 
 extern "C" __device__ fatlink_element load(void const* in, std::size_t index, void const* state);

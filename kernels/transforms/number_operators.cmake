@@ -12,7 +12,7 @@
 # <code>       a CUDA expression of the hook's parameters and the state's field
 # REFERENCE    what the code computes, for verification (docs/verification.md). Default: <code>
 # ULP          the tolerance of the reference
-# TYPE         of the hook's other array: what LOAD and MAP read, what STORE writes. Default: <type>
+# TYPE         of the hook's other array: what LOAD, LOAD_AT and MAP read, what STORE writes. Default: <type>
 # STATE        the launch's user data, one number, and its value without user data
 #
 # To add a type to an operator, copy its row. An operator that needs a struct, statements or several fields of a state is a
@@ -31,7 +31,17 @@ add_operator(max_float16 combine float16 "the larger of a and b, float16" ERROR_
 add_operator(max_float combine float32 "the larger of a and b, float32" ERROR_MODEL exact
   COMBINE "a < b ? b : a" ULP 0)
 
-# load_combine: the same, of what a hook makes of each element.
+# load: the elements that an algorithm uses, computed from an array.
+add_operator(squares_float load float32 "x² of float32" LOAD "x * x" ULP 0.5)
+add_operator(squares_double load float64 "x² of float64" LOAD "x * x" ULP 0.5)
+add_operator(magnitudes_float load float32 "|x| of float32" LOAD "fabsf(x)" REFERENCE "abs(x)" ULP 0)
+add_operator(widen_float16 load float32 "float16 as float32" LOAD "__half2float(x)" REFERENCE "x" ULP 0 TYPE float16)
+add_operator(widen_bfloat16 load float32 "bfloat16 as float32" LOAD "__bfloat162float(x)" REFERENCE "x" ULP 0 TYPE bfloat16)
+add_operator(widen_uint8 load int64 "uint8 as int64" LOAD "x" TYPE uint8)
+add_operator(indices load int64 "the index of each element, as int64; the array is not read"
+  LOAD_AT "static_cast<std::int64_t>(index)" REFERENCE "index" TYPE uint8)
+
+# load_combine: the operator and what it combines.
 add_operator(sum_bytes load_combine uint16 "the sum of uint8, modulo 2^16"
   LOAD "x" TYPE uint8
   COMBINE "static_cast<std::uint16_t>(a + b)" REFERENCE "a + b")

@@ -63,6 +63,26 @@ TEST_F(CCompile, GivesAFatbinThatLinks)
   succeed(fatlink_module_kernel(load().get(), "store", result_of(kernel)));
 }
 
+TEST_F(CCompile, StatesTheTypesThatFatlinkElementRecords)
+{
+  char const* const source = R"(#include <fatlink/element.cuh>
+struct best { float value; int index; };
+FATLINK_ELEMENT(load, float);
+FATLINK_ELEMENT(load_out, best);
+extern "C" __device__ float load(void const* in) { return *static_cast<float const*>(in); })";
+  skip_without_nvrtc(compile(source, options()));
+  if (fatbin_ == nullptr) return;
+  char* type = nullptr;
+  succeed(fatlink_input_get_element(fatbin_.get(), "load", &type));
+  EXPECT_STREQ(type, "float32");
+  fatlink_text_free(type);
+  succeed(fatlink_input_get_element(fatbin_.get(), "load_out", &type));
+  EXPECT_STREQ(type, "bytes8");
+  fatlink_text_free(type);
+  succeed(fatlink_input_get_element(fatbin_.get(), "store", &type));
+  EXPECT_EQ(type, nullptr);
+}
+
 TEST_F(CCompile, FindsHeadersInTheFolderOfTheSource)
 {
   fixtures::folder const folder;

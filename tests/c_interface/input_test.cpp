@@ -77,6 +77,9 @@ TEST(CInput, RefusesNull)
   fail_usage(fatlink_input_find(nullptr, &input), "name_or_file is NULL");
   fail_usage(fatlink_input_from_bytes(nullptr, 1, "x", &input), "bytes is NULL");
   fail_usage(fatlink_input_from_bytes("x", 1, nullptr, &input), "name is NULL");
+  fail_usage(fatlink_input_get_element(nullptr, "load", &path), "input is NULL");
+  fail_usage(fatlink_input_get_element(nullptr, nullptr, &path), "name is NULL");
+  fail_usage(fatlink_input_get_element(nullptr, "load", nullptr), "type is NULL");
   fail_usage(fatlink_find_file(nullptr, &path), "name_or_file is NULL");
   fail_usage(fatlink_find_file("x", nullptr), "path is NULL");
 }

@@ -71,6 +71,14 @@ class Algorithms(PlanTest):
             self.assert_verified(f"transform_reduce_{size}", operator, "--elements", 20000)
         self.assert_verified("transform_reduce_8", "count_above", "--set", "state.threshold=5", "--elements", 1000)
 
+    def test_computed_elements_are_reduced_by_the_operators_of_reduce(self):
+        self.file("add.cu", "FATLINK_COMBINE(long long, a, b) { return a + b; }\n")
+        self.file("add.json", '{"name": "add", "hooks": {"combine": {"parameters": ["a", "b"], "result": "a + b"}}}')
+        for size, load, operator in ((4, "squares_float", "add_float"), (8, "squares_double", "add_double"),
+                                     (4, "magnitudes_float", "max_float"), (4, "widen_float16", "add_float"),
+                                     (4, "widen_bfloat16", "max_float"), (8, "widen_uint8", "add.cu"), (8, "indices", "add.cu")):
+            self.assert_verified(f"transform_reduce_{size}", load, operator, "--elements", 20000)
+
     def test_every_bin_is_counted(self):
         for size, operator in (1, "byte_bins"), (4, "uniform_bins"), (4, "log2_bins"), (8, "grid_bins"):
             self.assert_verified(f"histogram_{size}", operator, "--elements", 20000)
@@ -98,6 +106,12 @@ class Algorithms(PlanTest):
         self.refuse(4, "--library", "reduce_4", "--transform", "pair.cu", "--elements", "10",
                     says="pair has 8 bytes: use the contract combine_8",
                     hint="pass a library for elements of 8 bytes, which has the contract combine_8; without a library state that contract")
+
+    def test_a_computed_element_of_another_size_names_the_contract_for_it(self):
+        self.file("load.cu", "FATLINK_LOAD(double, float, x) { return x; }\n")
+        for words, contract in ((["--contract", "load_4"], "load_8"), (["--contract", "load_combine_4"], "load_combine_8")):
+            done = self.fatlink("compile", "load.cu", "-o", "load.fatbin", *words, status=4)
+            self.assertIn(f"double has 8 bytes: use the contract {contract}", done.stderr)
 
     def test_elements_without_fields_are_0_at_first(self):
         self.file("pair.cu", "struct pair { int a, b; };\nFATLINK_COMBINE(pair, x, y) { return {x.a + y.a, x.b + y.b}; }\n")
@@ -135,13 +149,13 @@ class Algorithms(PlanTest):
 
     def test_a_hook_of_another_contract_names_the_contracts_that_have_it(self):
         self.refuse_source("FATLINK_KEEP(float, x) { return x > 0; }\n", "reduce_4", "neither defines nor calls a hook of the contract "
-                           "combine_4/1; it defines keep", "keep is a hook of keep_4 and keep_store_4: pass a library with one of them")
+                           "combine_4/1; it defines keep", "keep is a hook of keep_4, keep_store_4 and load_keep_4: pass a library with one of them")
         self.refuse_source("FATLINK_MAP1(float, float, x) { return x; }\n", "map2", "op.cu:1: error: ",
                            "FATLINK_MAP1 defines map_element, a hook of map1, and the source is compiled for map2/1: pass a library with it")
 
     def test_an_operator_of_a_struct_without_a_library_needs_a_contract(self):
         self.refuse_source("struct pair { float a, b; };\nFATLINK_COMBINE(pair, x, y) { return x; }\n", None, "op.cu:2: error: ",
-                           "FATLINK_COMBINE defines combine, a hook of combine_N, load_combine_N and by_key_N, and the source is compiled for "
+                           "FATLINK_COMBINE defines combine, a hook of combine_N, load_combine_N, by_key_N and load_by_key_N, and the source is compiled for "
                            "apply_transform/1: pass a library with one of them, or state the contract (--contract NAME)")
 
     def test_a_hint_comes_before_a_long_log(self):
@@ -158,6 +172,8 @@ class Algorithms(PlanTest):
         for code, contract in (("FATLINK_COMBINE(float, a, b) { return a + b; }\n", "combine_4"),
                                ("FATLINK_COMBINE(double, a, b) { return a + b; }\n", "combine_8"),
                                ("FATLINK_LOAD(float, float, x) { return x; }\nFATLINK_COMBINE(float, a, b) { return a + b; }\n", "load_combine_4"),
+                               ("FATLINK_LOAD(float, char, x) { return x; }\n", "load_4"),
+                               ("FATLINK_LOAD_AT(double, float, in, index) { return in[index]; }\n", "load_8"),
                                ("FATLINK_KEEP(int, x) { return x > 0; }\n", "keep_4"),
                                ("FATLINK_STORE(float, int, x) { return x; }\nFATLINK_KEEP(int, x) { return x > 0; }\n", "keep_store_4"),
                                ("FATLINK_MAP1(float, float, x) { return x; }\n", "map1")):

@@ -122,7 +122,7 @@ class NamesOfHooks(CompileCase):
     def test_a_hook_of_another_library_names_its_contract_and_library(self):
         self.file("add.cu", 'extern "C" __device__ float combine(float a, float b) { return a + b; }\n')
         self.assert_fails(4, *RUN, "add.cu", says=["it defines combine"],
-                          hint="combine is a hook of combine_N, load_combine_N and by_key_N: pass a library with one of them: ")
+                          hint="combine is a hook of combine_N, load_combine_N, by_key_N and load_by_key_N: pass a library with one of them: ")
         self.assertIn("reduce_N", self.fatlink(*RUN, "add.cu", status=4).stderr)
         self.file("load.cu", 'extern "C" __device__ float load_element(void const* in, unsigned long i, void const*) { return 1; }\n')
         self.assert_fails(4, *RUN, "load.cu", says=["it defines load_element"],

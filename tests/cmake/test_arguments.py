@@ -237,6 +237,13 @@ class Package(Arguments):
                           "fatlink_add_package(pp): PROVIDES_CONTRACTS mine: no fatbin of this contract is installed with "
                           "the component c; give its fatlink_add_fatbin INSTALL_DESTINATION and INSTALL_COMPONENT c")
 
+    def test_a_library_is_of_the_contracts_that_its_contract_includes(self):
+        (self.folder / "mine.cuh").write_text('extern "C" __device__ float mine(float);\n')
+        done = self.configure(f"{VERSION}{INSTALL}{CONTRACT}fatlink_add_contract(mine VERSION 1 HEADER mine.cuh INCLUDES c)\n"
+                              "fatlink_add_fatbin(t SOURCES t.cu CONTRACT mine INSTALL_DESTINATION share INSTALL_COMPONENT c)\n"
+                              "fatlink_add_package(pp COMPONENT c SUMMARY s PROVIDES_CONTRACTS c mine)\n")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_text_with_special_characters_is_kept(self):
         done = self.configure(f'{VERSION}{INSTALL}fatlink_add_package(pp COMPONENT c SUMMARY "a; b [x")\n')
         self.assertEqual(done.returncode, 0, done.stderr)

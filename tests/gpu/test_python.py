@@ -468,6 +468,8 @@ class Torch(Algorithms, Streams, GpuCase):
         _kept_calls._bind = bind_and_note
         cases = {"reduce": (lambda x, **more: fatlink.reduce(x, **more), lambda x: x.sum()),
                  "scan": (lambda x, **more: fatlink.scan(x, **more), lambda x: x.cumsum(0)),
+                 "reduce with load": (lambda x, **more: fatlink.reduce(x, load="negate", **more), lambda x: (-x).sum()),
+                 "scan with load": (lambda x, **more: fatlink.scan(x, load="negate", **more), lambda x: (-x).cumsum(0)),
                  "map": (lambda x, **more: fatlink.map(x, op="square", **more), torch.square),
                  "sort": (lambda x, **more: fatlink.sort(x, **more), lambda x: x.sort().values)}
         for name, (call, own) in cases.items():

@@ -282,6 +282,52 @@ class OneSource(ByKeyCase):
                           says="the CUDA source takes int32, but keys is an array of float32", code="wrong-operator")
 
 
+class Loads(ByKeyCase):
+    """`load`, an operator that computes the values."""
+
+    def assert_calls(self, keys, x, load, expected, **options):
+        """The calls with `load` are those on the array `expected`."""
+        self.assert_pair(fatlink.reduce_by_key(keys, x, load=load, **options), keys[begins(keys)], sums(keys, expected))
+        self.assert_equal_arrays(fatlink.scan_by_key(keys, x, load=load, **options), fatlink.scan_by_key(keys, expected))
+
+    def test_of_every_size(self):
+        for count in SIZES:
+            with self.subTest(count=count):
+                self.assert_calls(self.keys[:count], self.values[:count], "square", self.values[:count] ** 2)
+
+    def test_with_other_operators_and_types(self):
+        keys, numbers = self.keys[:3000], self.numbers[:3000].astype(numpy.int16)
+        self.assert_calls(keys, numbers, "square", numbers.astype(numpy.int64) ** 2)
+        self.assert_calls(keys, numbers, "negate", -numbers.astype(numpy.float64), dtype="float64")
+        self.assert_calls(keys, range(3000), "indices", numpy.arange(3000))
+        self.assert_calls(keys, self.values[:3000], "FATLINK_LOAD_AT(float, float, in, index) { return in[2999 - index]; }", self.values[2999::-1].copy())
+        self.assert_pair(fatlink.reduce_by_key(keys, numbers, "max", load="negate"), keys[begins(keys)], sums(keys, -numbers, numpy.maximum))
+
+    def test_with_a_state_and_an_operator_for_keys(self):
+        keys, values, factor = self.keys[:3000], self.values[:3000], numpy.array([3], numpy.float32)
+        scaled = "FATLINK_LOAD(float, float, x) { return x * *static_cast<float const*>(state); }"
+        first = begins(keys > 0)
+        equal = "FATLINK_SAME_KEY(int, a, b) { return (a > 0) == (b > 0); }"
+        self.assert_pair(fatlink.reduce_by_key(keys, values, equal=equal, load=scaled, load_state=factor), keys[first],
+                         numpy.add.reduceat(values * 3, first))
+        self.assert_calls(keys, values, scaled, values * 3, load_state=factor)
+
+    def test_with_an_operator_and_keys_in_one_source(self):
+        keys, values = numpy.array([10, 11, 25, 21, 30], numpy.int32), numpy.array([1, 2, 3, 4, 5], numpy.int32)
+        folded = fatlink.reduce_by_key(keys, values, f"{LAST}\n{TENS}", load="negate", dtype="int32")
+        self.assertEqual([list(part) for part in folded], [[10, 25, 30], [-2, -4, -5]])
+
+    def test_that_do_not_fit(self):
+        for function in fatlink.reduce_by_key, fatlink.scan_by_key:
+            def refused(says, hint, function=function, **options):
+                self.assert_error(fatlink.UsageError, function, self.keys[:9], self.values[:9], says=says, hint=hint, **options)
+            refused("operator add_int32 takes int32, but load makes float32", "add_float", op="add_int32", load="square")
+            refused("x is an array of float32", "convert x to int32", load="FATLINK_LOAD(int, int, x) { return x; }")
+            refused("but keys is an array of int32", "", load="square", equal="same_float32")
+            refused("load_state is given without load", "pass load=", load_state=self.values)
+            self.assert_error(fatlink.UsageError, function, self.keys[:9], range(8), load="indices", says="x has the shape (8,), keys has (9,)")
+
+
 class UniqueByKey(ByKeyCase):
     def assert_first(self, keys, values, **options):
         first = begins(keys)
@@ -636,6 +682,11 @@ class PythonFunctions(ByKeyCase):
         first, _, totals = self.expected()
         self.assert_pair(fatlink.reduce_by_key(self.keys, self.values, lambda a, b: a + b, equal=lambda a, b: (a > 0) == (b > 0)),
                          self.keys[first], totals)
+
+    def test_as_load_with_both(self):
+        first, _, totals = self.expected()
+        self.assert_pair(fatlink.reduce_by_key(self.keys, self.values, lambda a, b: a + b, load=lambda x: x * 2,
+                                               equal=lambda a, b: (a > 0) == (b > 0)), self.keys[first], totals * 2)
 
     def test_with_another_number_of_parameters(self):
         for call in (lambda: fatlink.run_lengths(self.keys, lambda a: a), lambda: fatlink.reduce_by_key(self.keys, self.values, equal=lambda a: a)):

@@ -107,6 +107,8 @@ class Inputs(PythonCase):
     def test_by_name_and_file(self):
         entry = fatlink.Input.find("gelu")
         self.assertEqual((entry.form, entry.is_verified, len(entry.digest)), ("fatbin", True, 64))
+        operator = fatlink.Input.find("argmax")
+        self.assertEqual((operator.element("combine"), operator.element("load")), ("bytes8", ""))
         self.assertEqual(fatlink.find_file("gelu"), entry.name)
         self.assertEqual(bytes(fatlink.Input.read(entry.name)), bytes(entry))
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 
 from ._arguments import shown
-from ._arrays import View
+from ._arrays import Indexes, View
 from ._devices import HOST
-from ._elements import element_type, number_type
+from ._elements import element_type, number_type, sum_type_of
 from ._errors import UsageError, UsageTypeError
-from ._kept_calls import CONVERT_FIRST, find_algorithm, find_repeated, for_operator
+from ._kept_calls import find_algorithm, find_repeated, for_operator
 from ._operator_names import label_of
 from ._operators import Conversion, is_sum
 from ._plans import ABSENT, require_output, run, run_counted, view_of
@@ -83,13 +83,38 @@ def accumulator(source, op, dtype, out):
         element = element_type(dtype)
     elif source.element.sum_type is None or not is_sum(op):
         return None
-    elif out is None:
-        element = number_type(source.kind.sum_type(source.element.sum_type))
     else:
-        element = view_of(out, "out").element
-        if not element.name.startswith(("int", "uint")):
-            element = number_type(source.element.sum_type)  # the error about out names it
+        element = sum_type_of(source.element, source.kind, None if out is None else view_of(out, "out").element)
     return None if element is source.element else element
+
+
+def require_load(load, **options):
+    """Raises if options for `load` are given without it."""
+    name = next((name for name, value in options.items() if value is not None), None)
+    if load is None and name is not None:
+        raise UsageError(f"{name} is given without load", input=name, hint=f"pass load=, or leave {name}= out")
+
+
+def elements_of(x, load, like):
+    """The View of `x`, which may be a range if `load` computes the elements. `like`: an array of the framework and device of the
+    call; None: those of NumPy."""
+    if x.__class__ is not range:
+        return view_of(x, "x")
+    if load is None or x.start != 0 or x.step != 1:
+        raise UsageError(f"x is {x}", input="x", hint="pass range(n) and load=, an operator that computes elements from their indexes; "
+                                                      "or an array")
+    return Indexes(x, None if like is None else view_of(like, "out"))
+
+
+def find_loaded(algorithm, base, op, sources, load, load_state, device, mode, dtype, out, equal=None):
+    """Finds the BoundAlgorithm for elements that `load` computes; without `load`, for the elements of the arrays. Returns the
+    names and entries of the arguments for its state as well."""
+    if load is None:
+        return find_algorithm(algorithm, base, op, sources, device, mode, equal=equal), (), ()
+    call = find_algorithm(algorithm, base, op, sources, device, mode, dtype, None if out is None else view_of(out, "out"), equal, load)
+    if load_state is None:
+        return call, (), ()
+    return call, ("load_state" if "load_state" in call.prepared.by_name else "state",), (state_view(call, load_state, "load_state"),)
 
 
 def converted(source, element, op, stream, device, mode):
@@ -116,7 +141,7 @@ def _find_and_convert(algorithm, source, element, op, stream, device, mode):
 # What users of other libraries write: the argument, and what to write instead.
 _ELSEWHERE = {
     "axis": "pass x.reshape(-1) for all elements; rows of a matrix are segments of segmented_reduce and segmented_sort",
-    "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or fatlink.transform_reduce",
+    "keepdims": "reshape the result", "initial": "pass init=", "where": "call fatlink.select first, or pass load=, which computes the elements",
     "descending": 'pass the order: fatlink.sort(x, "greater")', "reverse": 'pass the order: fatlink.sort(x, "greater")',
     "stable": "leave it out: equal elements keep their order", "kind": "leave it out: equal elements keep their order",
     "range": 'pass op="uniform_bins" with state=, or an operator that gives the bin', "func": "pass op=", "function": "pass op=",
@@ -133,18 +158,24 @@ def unknown_arguments(function, names):
                           hint=_ELSEWHERE.get(name, f"help(fatlink.{function}) lists the arguments"))
 
 
-def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: Array | None = None, stream: Any = None,
-           device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
+def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+           init: Any = None, out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
     """Folds all elements of `x` with an operator, in order, starting with `init`. Returns an array without dimensions; for
     NumPy, a scalar.
 
-    x           an array of any shape
+    x           an array of any shape; with `load` also range(n), whose elements are computed from their indexes. The result of a
+                range is on the device of `out`; without `out`, it is a NumPy array
     op          combines two elements: "add", "multiply", "max", "min", "abs_max", another installed name, a file, CUDA
                 source, an Input or a Python function
+    load        computes the elements that are combined, each from an element of `x`, in the same pass: "square", "abs", "negate",
+                another installed name, a file, CUDA source with FATLINK_LOAD or FATLINK_LOAD_AT, an Input or a Python function;
+                None: the elements of `x`. Of a range, an operator gets only indexes: "indices", FATLINK_LOAD_AT(type, unsigned char,
+                in, index), or a Python function of the index
+    load_state  an array that `load` receives in addition; None: a null pointer
     dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
                 None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these
                 use the type of `out`, or the type of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits
-                unless jax_enable_x64)
+                unless jax_enable_x64). With `load`: the type that it makes; CUDA source and compiled operators state it
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
@@ -155,18 +186,26 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
         8.0"""
     if others:
         raise unknown_arguments("reduce", others)
-    again = find_repeated("reduce", op, mode, device, (x,), out, -1) if dtype is None and init is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    source = given = view_of(x, "x")
-    element = accumulator(source, op, dtype, out)
-    call = find_algorithm("reduce", "combine", op, (source,), device, mode, element)
-    if call is CONVERT_FIRST:
-        source, call = _find_and_convert("reduce", source, element, op, stream, device, mode)
+    again = None
+    if dtype is None and init is None and stream is None and load_state is None:
+        again = find_repeated("reduce", op, mode, device, (x,), out, -1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    require_load(load, load_state=load_state)
+    source = elements_of(x, load, out)
+    if load is None and (element := accumulator(source, op, dtype, out)) is not None:
+        load = Conversion(source.element, element)
+    call, *state = find_loaded("reduce", "combine", op, (source,), load, load_state, device, mode, dtype, out)
+    return _folded(call, again, source, init, out, stream, *state)
+
+
+def _folded(call, again, source, init, out, stream, state_names, states):
+    """Runs a reduction. `again`: the Repeated that learns the call."""
     result = _single_output(call, out, source, stream)
-    names, entries = ("in", "out", "init"), (source, result, call.initial(init, source.element))
+    names = ("in", "out", "init", *state_names)
+    entries = (source, result, call.initial(init, call.elements["out"] or source.element), *states)
     run(call.prepared, names, entries, stream)
-    if again is not None and source is given:
+    if again is not None:
         again.learn(call.prepared, names, entries, (source,), result)
     return source.kind.result(result.array) if out is None else out
 
@@ -174,7 +213,7 @@ def reduce(x: Array, op: Operator = "add", *, dtype: Any = None, init: Any = Non
 def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = None, state: Array | None = None,
                      out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                      **others: Never) -> Any:
-    """As reduce, but first applies the operator's hook `load` to each element, in the same pass.
+    """As reduce with `load`, with one operator that has both hooks: `load`, which is applied to each element, and `combine`.
 
     x           an array of any shape
     op          an installed name ("sum_squares"), a file, an Input, or CUDA source with FATLINK_LOAD and FATLINK_COMBINE
@@ -192,10 +231,7 @@ def transform_reduce(x: Array, op: Operator, *, dtype: Any = None, init: Any = N
         raise unknown_arguments("transform_reduce", others)
     source = view_of(x, "x")
     call = find_algorithm("transform_reduce", "load_combine", op, (source,), device, mode, dtype)
-    result = _single_output(call, out, source, stream)
-    run(call.prepared, ("in", "out", "init", "state"),
-               (source, result, call.initial(init), state_view(call, state)), stream)
-    return source.kind.result(result.array) if out is None else out
+    return _folded(call, None, source, init, out, stream, ("state",), (state_view(call, state),))
 
 
 def require_offsets(offsets, count):
@@ -253,33 +289,37 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
     return result.array
 
 
-def _scan(name, again, x, op, dtype, out, stream, device, mode, *init):
+def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode, *init):
     """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
-    source = view_of(x, "x")
+    require_load(load, load_state=load_state)
+    source = elements_of(x, load, out)
     require_one_dimension(source, name)
-    element = accumulator(source, op, dtype, out)
+    element = accumulator(source, op, dtype, out) if load is None else None
+    state_names, states = (), ()
     if element is None:
-        call = find_algorithm(name, "combine", op, (source,), device, mode)
+        call, state_names, states = find_loaded(name, "combine", op, (source,), load, load_state, device, mode, dtype, out)
     else:
         source, call = _find_and_convert(name, source, element, op, stream, device, mode)
     is_in_place = element is not None and out is None
     result = source if is_in_place else output_for(call, "out", out, source.shape, source, stream)
-    names = ("in", "out", "init")[:2 + len(init)]
-    entries = (source, result, *[call.initial(value, source.element) for value in init])
+    names = (*("in", "out", "init")[:2 + len(init)], *state_names)
+    entries = (source, result, *[call.initial(value, call.elements["out"] or source.element) for value in init], *states)
     run(call.prepared, names, entries, stream)
     if again is not None and element is None:
         again.learn(call.prepared, names, entries, (source,), result)
     return result.array
 
 
-def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None, stream: Any = None,
-         device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+         out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan: element i combines x[0] to x[i].
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          as in reduce
-    dtype       as in reduce; elements of another type are first converted in a separate pass
-    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    load        as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
+    out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -288,21 +328,26 @@ def scan(x: A, op: Operator = "add", *, dtype: Any = None, out: A | None = None,
         array([1., 3., 6.], dtype=float32)"""
     if others:
         raise unknown_arguments("scan", others)
-    again = find_repeated("scan", op, mode, device, (x,), out, 1) if dtype is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    return _scan("scan", again, x, op, dtype, out, stream, device, mode)
+    again = None
+    if dtype is None and stream is None and load_state is None:
+        again = find_repeated("scan", op, mode, device, (x,), out, 1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    return _scan("scan", again, x, op, load, load_state, dtype, out, stream, device, mode)
 
 
-def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any = None, out: A | None = None,
-                   stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+                   init: Any = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                   **others: Never) -> A:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          as in reduce
-    dtype       as in reduce; elements of another type are first converted in a separate pass
+    load        as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     init        as in reduce
-    out         an array for the result, which may be `x`; None: a new one of the kind of `x`
+    out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -311,10 +356,12 @@ def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any =
         array([0., 1., 3.], dtype=float32)"""
     if others:
         raise unknown_arguments("exclusive_scan", others)
-    again = find_repeated("exclusive_scan", op, mode, device, (x,), out, 1) if dtype is None and init is None and stream is None else None
-    if again is not None and (done := again.run((x,), out)) is not None:
-        return done
-    return _scan("exclusive_scan", again, x, op, dtype, out, stream, device, mode, init)
+    again = None
+    if dtype is None and init is None and stream is None and load_state is None:
+        again = find_repeated("exclusive_scan", op, mode, device, (x,), out, 1, load)
+        if again is not None and (done := again.run((x,), out)) is not None:
+            return done
+    return _scan("exclusive_scan", again, x, op, load, load_state, dtype, out, stream, device, mode, init)
 
 
 # map: by the number of arrays: the library, and the names of its arguments.
@@ -428,25 +475,30 @@ def _outputs_of_parts(call, outputs, source, stream, names=None):
     return results
 
 
-def selection(name, base, x, op, states, outputs, count, stream, device, mode):
-    source = view_of(x, "x")
+def selection(name, base, x, op, states, outputs, count, stream, device, mode, load=None, load_state=None, dtype=None):
+    require_load(load, load_state=load_state, dtype=dtype)
+    source = elements_of(x, load, outputs["out"])
     require_one_dimension(source, name)
-    given = _given_struct(outputs["out"], "out") if base == "keep_store" else None
-    call = find_algorithm(name, base, op, (source,), device, mode, out=given)
+    given = _given_struct(outputs["out"], "out") if base == "keep_store" or load is not None else None
+    call, *loading = find_loaded(name, base, op, (source,), load, load_state, device, mode, dtype, given)
     results = _outputs_of_parts(call, outputs, source, stream)
     values = [state_view(call, array, state) for state, array in states.items()]
-    number = counted(call, ("in", *outputs, "count", *states), source, results, values, stream, count)
+    number = counted(call, ("in", *outputs, "count", *states, *loading[0]), source, results, (*values, *loading[1]), stream, count)
     return source, results, number
 
 
-def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
+def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+           state: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an
     array of len(x) elements; copy it to free the rest.
 
-    x           an array of one dimension
+    x           an array of one dimension; with `load` also range(n), as in reduce
     op          returns whether to accept an element: "nonzero", "positive", "finite", another name, a file, CUDA source, an
                 Input or a Python function
+    load        computes the elements from which to select, as in reduce
+    load_state  as in reduce
+    dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the predicate receives in addition to the element; None: a null pointer
     out         an array of len(x) elements; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
@@ -459,7 +511,8 @@ def select(x: A, op: Operator, *, state: Array | None = None, out: A | None = No
         array([3., 2.], dtype=float32)"""
     if others:
         raise unknown_arguments("select", others)
-    source, (result,), number = selection("select", "keep", x, op, {"state": state}, {"out": out}, count, stream, device, mode)
+    source, (result,), number = selection("select", "keep", x, op, {"state": state}, {"out": out}, count, stream, device, mode, load,
+                                          load_state, dtype)
     return first(source, result.array, number)
 
 
@@ -549,14 +602,18 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
     return first(source, result.array, number)
 
 
-def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None, out: A | None = None,
-              stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
+              state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+              **others: Never) -> A:
     """Counts the elements in each bin. The counts are uint64; for PyTorch, int64.
 
-    x           an array of any shape
+    x           an array of any shape; with `load` also range(n), as in reduce
     op          returns the bin of an element: "byte_bins", "uniform_bins", another name, a file, source or function; elements
                 whose bin is not from 0 to bins - 1 are not counted
     bins        the number of bins
+    load        computes the elements that are counted, as in reduce
+    load_state  as in reduce
+    dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the operator receives in addition to the element; None: a null pointer
     out         an array of `bins` elements of int64 or uint64; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
@@ -567,8 +624,9 @@ def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None
         array([1, 0, 2, 0], dtype=uint64)"""
     if others:
         raise unknown_arguments("histogram", others)
-    source = view_of(x, "x")
-    call = find_algorithm("histogram", "bin", op, (source,), device, mode)
+    require_load(load, load_state=load_state, dtype=dtype)
+    source = elements_of(x, load, out)
+    call, *loading = find_loaded("histogram", "bin", op, (source,), load, load_state, device, mode, dtype, None)
     if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins < 2**59:
         raise UsageError(f"bins is {shown(bins)}", input="bins", hint="pass a whole number from 1, whose counts fit into memory")
     if out is None:
@@ -576,6 +634,6 @@ def histogram(x: A, op: Operator, *, bins: int = 256, state: Array | None = None
     else:
         result = view_of(out, "out")
         require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
-    run(call.prepared, ("in", "counts", "bins", "state"),
-               (source, result, call.prepared.value("bins", bins), state_view(call, state)), stream)
+    run(call.prepared, ("in", "counts", "bins", "state", *loading[0]),
+        (source, result, call.prepared.value("bins", bins), state_view(call, state), *loading[1]), stream)
     return result.array

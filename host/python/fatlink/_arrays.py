@@ -8,7 +8,7 @@ import ctypes
 
 from ._arguments import foreign, imported
 from ._devices import HOST, device_at, place_name, stream_handle
-from ._elements import NUMBERS, record_type, require_known
+from ._elements import INDEXES, NUMBERS, record_type, require_known
 from ._errors import DeviceError, UnavailableError, UsageError, UsageTypeError
 from ._ffi import ArrayExchange, c, forked, raise_error
 
@@ -30,6 +30,18 @@ class View:
         self.place = place
         self.read_only = read_only
         self.keeps = None
+
+
+class Indexes(View):
+    """Describes the elements of range(n), which are not in memory: an operator computes them from their indexes. Not a View for the
+    code that runs plans, which would map its memory."""
+
+    __slots__ = ()
+
+    def __init__(self, numbers, like):
+        kind, place = (numpy_kind(), HOST) if like is None else (like.kind, like.place)
+        # Plans refuse the null address.
+        super().__init__(like and like.array, kind, 16, len(numbers), (len(numbers),), INDEXES, place, read_only=True)
 
 
 class ArrayKind:

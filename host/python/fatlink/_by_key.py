@@ -3,8 +3,8 @@
 in common. In a sorted array, a run has all elements of one value."""
 from __future__ import annotations
 
-from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, first, output_for,
-                          require_one_dimension, selection, unknown_arguments)
+from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, elements_of, find_loaded, first, output_for,
+                          require_load, require_one_dimension, selection, unknown_arguments)
 from ._elements import number_type
 from ._errors import UsageError
 from ._kept_calls import find_algorithm
@@ -35,8 +35,9 @@ def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, co
     return first(source, result.array, number)
 
 
-def _views(name, keys, values, values_name):
-    keys_view, values_view = view_of(keys, "keys"), view_of(values, values_name)
+def _views(name, keys, values, values_name, load=None):
+    keys_view = view_of(keys, "keys")
+    values_view = view_of(values, values_name) if load is None else elements_of(values, load, keys_view)
     require_one_dimension(keys_view, name)
     if tuple(values_view.shape) != tuple(keys_view.shape):
         raise UsageError(f"{values_name} has the shape {tuple(values_view.shape)}, keys has {tuple(keys_view.shape)}",
@@ -65,18 +66,21 @@ def _output_of_runs(call, name, given, like, stream):
     return result
 
 
-def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = "equal", dtype: Any = None,
+def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = "equal", load: Operator | None = None,
+                  load_state: Array | None = None, dtype: Any = None,
                   out_keys: A | None = None, out: Array | None = None, count: Array | None = None, stream: Any = None,
                   device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
     """Folds the elements of `x` whose keys are equal and consecutive. Returns the key and the result of each run of equal keys,
     and waits for their number. The results are the beginnings of arrays of len(keys) elements; copy them to free the rest.
 
     keys        an array of one dimension; sorted keys make one result of each key
-    x           the values, as many as keys
+    x           the values, as many as keys; with `load` also range(len(keys)), as in reduce
     op          as in reduce
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
-    dtype       as in reduce; elements of another type are first converted in a separate pass
+    load        computes the values from the elements of `x`, as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     out_keys    as `out`, for the keys
     out         an array of len(keys) elements for the results; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
@@ -90,26 +94,32 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
     if others:
         raise unknown_arguments("reduce_by_key", others)
     _require_equal(equal)
-    keys_view, source = _views("reduce_by_key", keys, x, "x")
-    if (element := accumulator(source, op, dtype, out)) is not None:
+    require_load(load, load_state=load_state)
+    keys_view, source = _views("reduce_by_key", keys, x, "x", load)
+    if load is None and (element := accumulator(source, op, dtype, out)) is not None:
         source = converted(source, element, op, stream, device, mode)
-    call = find_algorithm("reduce_by_key", "combine", op, (source, keys_view), device, mode, equal=equal)
+    call, state_names, states = find_loaded("reduce_by_key", "combine", op, (source, keys_view), load, load_state, device, mode, dtype,
+                                            out, equal)
     result_keys = _keys_of_runs(call, out_keys, keys_view, stream)
     result = _output_of_runs(call, "out", out, source, stream)
-    number = counted(call, ("keys", "in", "out_keys", "out", "count"), keys_view, (source, result_keys, result), (), stream, count)
+    number = counted(call, ("keys", "in", "out_keys", "out", "count", *state_names), keys_view, (source, result_keys, result), states,
+                     stream, count)
     return first(keys_view, result_keys.array, number), first(source, result.array, number)
 
 
-def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "equal", dtype: Any = None, out: A | None = None,
+def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "equal", load: Operator | None = None,
+                load_state: Array | None = None, dtype: Any = None, out: A | None = None,
                 stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan of each run of equal keys: element i combines the elements of `x` from the beginning of its run to x[i].
 
     keys        an array of one dimension
-    x           the values, as many as keys
+    x           the values, as many as keys; with `load` also range(len(keys)), as in reduce
     op          as in reduce
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
-    dtype       as in reduce; elements of another type are first converted in a separate pass
+    load        computes the values from the elements of `x`, as in reduce
+    load_state  as in reduce
+    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     out         an array for the result, which may be `x`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -120,14 +130,16 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
     if others:
         raise unknown_arguments("scan_by_key", others)
     _require_equal(equal)
-    keys_view, source = _views("scan_by_key", keys, x, "x")
-    element = accumulator(source, op, dtype, out)
+    require_load(load, load_state=load_state)
+    keys_view, source = _views("scan_by_key", keys, x, "x", load)
+    element = accumulator(source, op, dtype, out) if load is None else None
     if element is not None:
         source = converted(source, element, op, stream, device, mode)
-    call = find_algorithm("scan_by_key", "combine", op, (source, keys_view), device, mode, equal=equal)
+    call, state_names, states = find_loaded("scan_by_key", "combine", op, (source, keys_view), load, load_state, device, mode, dtype, out,
+                                            equal)
     is_in_place = element is not None and out is None
     result = source if is_in_place else output_for(call, "out", out, source.shape, source, stream)
-    run(call.prepared, ("keys", "in", "out"), (keys_view, source, result), stream)
+    run(call.prepared, ("keys", "in", "out", *state_names), (keys_view, source, result, *states), stream)
     return result.array
 
 

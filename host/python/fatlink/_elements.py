@@ -46,6 +46,10 @@ class ElementType:
         return "bool" if self.is_bool else NUMBERS[self.name][3] if self.name in NUMBERS else ""
 
 
+# Elements of range(n). Operators that compute elements from indexes declare an array of uint8, which they do not read.
+INDEXES = ElementType("indexes", NUMBERS["uint8"][0], 1)
+
+
 def number_type(name):
     """The number type with this name; None for other names."""
     element = ElementType._all.get(name)
@@ -89,6 +93,28 @@ def _dtype_of_numpy(value):
 def not_a_type(dtype):
     return UsageTypeError(f"dtype is {shown(dtype)}, which is not a type of numbers", input="dtype",
                           hint='pass the name of a type, "float32", or what numpy.dtype() takes for one: numpy.float32, float, "f4"')
+
+
+def sum_type_of(element, kind, out=None):
+    """The type in which elements are added and multiplied: for integers of fewer than 64 bits, the type of the sums of the
+    framework `kind`, or the integer type `out` of the array for results."""
+    if element.sum_type is None:
+        return element
+    if out is None:
+        return number_type(kind.sum_type(element.sum_type))
+    return out if out.name.startswith(("int", "uint")) else number_type(element.sum_type)  # the error about out names it
+
+
+class RecordedType:
+    """A type that an operator records, as an argument of a plan for is_compatible(). The fields of structs are not recorded."""
+
+    __slots__ = ("type_name", "element", "scalar", "element_bytes")
+
+    def __init__(self, type_name):
+        self.type_name = type_name  # "float32", "bytes8"
+        self.element = number_type(type_name)
+        self.scalar = self.element.scalar if self.element else BYTES
+        self.element_bytes = self.element.bytes if self.element else int(type_name.removeprefix("bytes"))
 
 
 def layout(types):

@@ -60,6 +60,13 @@ class Input(Handle):
         """Whether the bytes are known to be unchanged since the build."""
         return bool(c.input_is_verified(self))
 
+    def element(self, name: str) -> str:
+        """The type of elements that the macros of contracts record under a name, such as "float32", or "bytes8" for a struct of
+        8 bytes; empty: nothing is recorded. The name is that of a hook ("combine"), "load_out" or "map_element_in1"."""
+        handle = output()
+        raise_error(c.input_get_element(self, encode(name, "name"), ctypes.byref(handle)))
+        return take_text(handle)
+
     def __bytes__(self) -> bytes:
         """The bytes, as they were read or compiled."""
         count = ctypes.c_size_t()

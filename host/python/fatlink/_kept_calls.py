@@ -13,12 +13,13 @@ import sys
 
 from ._arrays import View, exchanges, require_one_place
 from ._devices import HOST, as_device
-from ._elements import SIZES, element_type, is_compatible, size_of_library, warn_of_names
+from ._elements import SIZES, element_type, is_compatible, size_of_library, sum_type_of, warn_of_names
 from ._errors import CompileError, RefusedError, UnavailableError, UsageError, UsageTypeError
 from ._ffi import ObjectCall, after_fork, c, error_of, make_lock
 from ._linking import after_configure, mode_number
-from ._operator_names import explained, label_of, types_taken, wrong_type
-from ._operators import Conversion, candidates, is_name, is_of_any_size, is_source, key_of, name_of, not_an_operator, text_of
+from ._operator_names import explained, label_of, recorded_type, types_taken, wrong_type
+from ._operators import (Conversion, candidates, families, is_name, is_of_any_size, is_source, is_sum, key_of, name_of, not_an_operator,
+                         result_of, text_of)
 from ._plans import Prepared, Slot, Value, device_for, element_for_output
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
@@ -26,19 +27,12 @@ from ._plans import Prepared, Slot, Value, device_for, element_for_output
 _LIMIT = 8 << 20
 
 
-class _ConvertFirst:
-    """Stands for a BoundAlgorithm whose operator cannot be linked with a conversion to the type `dtype`."""
-
-    bytes = 0
-    is_used = False
-    prepared = None
-
-
-CONVERT_FIRST = _ConvertFirst()
 # What the plans of some algorithms call the array whose elements the operator takes; others call it "in".
 _FIRST_ARRAYS = {"merge": "in1", "run_lengths": "keys", "unique_by_key": "keys", "unique_by_key_wide": "keys"}
 # Algorithms whose results do not have the type of the elements that the operator takes.
 _OWN_RESULTS = ("lower_bound", "upper_bound", "unique_by_key", "unique_by_key_wide", "run_lengths")
+# Libraries that link `load` as well, if their names are not load_…
+_LOADING = {"reduce": "transform_reduce"}
 _bound: dict = {}
 _gates: dict = {}  # of the calls that are being prepared
 _lock = make_lock()
@@ -97,39 +91,46 @@ class BoundAlgorithm:
         return self.identity
 
 
-def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None, equal=None):
-    """The BoundAlgorithm for these arrays, kept for the next call, or CONVERT_FIRST. `out`: the View of the array for results
-    if its struct may differ from the sources'. `equal`: an operator for keys, which are the second source."""
+def find_algorithm(algorithm, base, op, sources, device, mode, dtype=None, out=None, equal=None, load=None):
+    """The BoundAlgorithm for these arrays, kept for the next call. `out`: the View of the array for results if its type
+    matters. `equal`: an operator for keys, which are the second source. `load`: an operator that computes the elements that `op`
+    takes from the first source."""
     first = sources[0]
     if dtype is not None:
         dtype = element_type(dtype)
-    key = (algorithm, op if isinstance(op, str) and op.isidentifier() else key_of(op), first.element, first.place, mode, device)
-    if len(sources) > 1 or dtype is not None:
+    key = (algorithm, _hashable(op), first.element, first.place, mode, device)
+    if len(sources) > 1 or dtype is not None or load is not None:
         key = (*key, dtype, *[source.element for source in sources[1:]])
     if out is not None:
         key = (*key, out.element)
     if equal is not None:
-        key = (*key, equal if isinstance(equal, str) and equal.isidentifier() else key_of(equal))
+        key = (*key, _hashable(equal))
+    if load is not None:
+        key = (*key, _hashable(load), first.kind)
     try:
         entry = _bound.get(key)
     except TypeError:
-        raise _unhashable(op, base, equal, mode, device) from None
+        raise _unhashable(((op, base), (equal, "same_key"), (load, "load")), mode, device) from None
     if entry is not None and (len(sources) == 1 or _are_together(sources)):
         entry.is_used = True
         return entry
-    return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element, equal)
+    return _prepare(key, algorithm, base, op, sources, device, mode, dtype, out and out.element, equal, load)
 
 
-def _unhashable(op, base, equal, mode, device):
+def _hashable(op):
+    return op if isinstance(op, str) and op.isidentifier() else key_of(op)
+
+
+def _unhashable(operators, mode, device):
     """The error for the argument that cannot be hashed."""
-    for operator, contract in ((op, base), (equal, "same_key")):
+    for operator, contract in operators:
         try:
             hash(operator)
         except TypeError:
             return not_an_operator(operator, contract)
     mode_number(mode)
     as_device(device)
-    return not_an_operator(op, base)
+    return not_an_operator(*operators[0])
 
 
 def _are_together(sources):
@@ -137,8 +138,7 @@ def _are_together(sources):
     return all(source.place == place for source in sources)
 
 
-def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out, equal):
-    names = (_FIRST_ARRAYS.get(algorithm, "in"),) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
+def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out, equal, load):
     place = require_one_place(dict(zip("xyz" if equal is None else ("x", "keys"), sources)))
     target = device_for(place, device)
     mode_number(mode)
@@ -147,12 +147,11 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out, equal)
     try:
         with gate:  # others link at the same time, the same call waits
             entry = _bound.get(key)
-            if entry is None and equal is None:
-                elements = [dtype] if base == "combine" and dtype is not None else [source.element for source in sources]
-                entry = _explaining(lambda: _try_sizes(algorithm, base, op, names, sources, target, mode, dtype, out),
-                                    op, algorithm, base, elements)
+            if entry is None and equal is None and load is None:
+                entry = _explaining(lambda: _try_sizes(algorithm, base, op, sources, target, mode, dtype, out),
+                                    op, algorithm, base, [source.element for source in sources])
             elif entry is None:
-                entry = _try_by_key(algorithm, op, equal, *sources, target, mode)
+                entry = _try_with_others(algorithm, base, op, sources, target, mode, dtype, out, equal, load)
             if key not in _bound:
                 _keep(key, entry)
     finally:
@@ -160,21 +159,21 @@ def _prepare(key, algorithm, base, op, sources, device, mode, dtype, out, equal)
     return entry
 
 
-def _explaining(make, op, algorithm, base, elements):
-    """Returns the result of `make`. An error that is about the operator is explained in terms of the call."""
+def _explaining(make, op, algorithm, base, elements, names="xyz"):
+    """Returns the result of `make`. An error that is about the operator is explained in terms of the call. `names`: of what it
+    takes."""
     try:
         return make()
     except (RefusedError, CompileError, UsageError) as cause:
-        if (error := explained(cause, op, algorithm, base, elements)) is cause:
+        if (error := explained(cause, op, algorithm, base, elements, names)) is cause:
             raise
         raise error from cause
 
 
-def _warn_of_names(operator, prepared, names, sources):
-    for name, array, source in zip(names, "xyz", sources):
-        type_name = prepared.by_name[name].type_name
-        if type_name.startswith("{") and source.element.name != type_name:
-            warn_of_names(array, source.element, operator.name, type_name)
+def _warn_of_names(operator, taken, labels, elements):
+    for argument, label, element in zip(taken, labels, elements):
+        if argument.type_name.startswith("{") and element.name != argument.type_name:
+            warn_of_names(label, element, operator.name, argument.type_name)
 
 
 def _forget_gpus():
@@ -202,42 +201,124 @@ def _keep(key, algorithm):
         _bound[key] = algorithm
 
 
-def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
+def _try_sizes(algorithm, base, op, sources, device, mode, result, out):
     """Finds the library for the size of the elements. For load_combine it is the size of the results, which the operator
     states."""
+    names = (_FIRST_ARRAYS.get(algorithm, "in"),) if len(sources) == 1 else tuple(f"in{index + 1}" for index in range(len(sources)))
     elements = [source.element for source in sources]
-    if base == "combine" and result is not None:
-        return _try_converted(algorithm, op, sources, device, mode, result)
+    labels = names if base == "same_key" else "xyz"
     if is_of_any_size(base):
         operators = candidates(op, base, elements, mode, result, out=out)
-        return _try_candidates(operators, algorithm, base, op, names, sources, device, mode)
-    sizes = [size_of_library(elements[0], algorithm)]
-    if base == "load_combine":
-        sizes += [size for size in SIZES if size not in sizes]
+        return _try_candidates(operators, algorithm, base, op, names, elements, labels, device, mode)
+    return _try_each_size(base, size_of_library(elements[0], algorithm), base == "load_combine", lambda size: _try_candidates(
+        candidates(op, base, elements, mode, result, size, out), f"{algorithm}_{size}", base, op, names, elements, labels, device, mode))
+
+
+def _try_each_size(base, first, is_free, make):
+    """Returns the result of `make` for the size `first`, or, if `is_free`, for the first other size that is right."""
+    sizes = [first, *(size for size in SIZES if size != first)] if is_free else [first]
     failure = None
     while sizes:
         size = sizes.pop(0)
         try:
-            operators = candidates(op, base, elements, mode, result, size, out)
-            return _try_candidates(operators, f"{algorithm}_{size}", base, op, names, sources, device, mode)
+            return make(size)
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
     raise failure
 
 
-def _try_by_key(algorithm, op, equal, values, keys, device, mode):
-    """Finds the library for the size of the values, which `op` combines; `equal` compares the keys."""
-    contract = None
+def _try_with_others(algorithm, base, op, sources, device, mode, result, out, equal, load):
+    """Finds the library of an operator that is linked with others: `load` computes the elements that it takes, and `equal`
+    compares the keys, which are the second source."""
+    values = sources[0]
+    element, inputs, label, contract = values.element, [], "x", None
+    if load.__class__ is Conversion:  # `fatlink cache warm` compiles all sources for one contract
+        label, contract = "dtype", f"load_{base}_{load[1].bytes}"
+    elif load is not None:
+        label = "load"
+    if load is not None:
+        element, inputs = _find_load(load, algorithm, op, values, mode, result, out, contract)
+    size = size_of_library(element, algorithm)
     if equal == "equal" and _defines_keys(op):
-        same_key, contract = [], f"by_key_{size_of_library(values.element, algorithm)}"
-    else:
-        same_key = _find_same_key(algorithm, equal, keys, device, mode)
-    call = _explaining(lambda: _try_with_inputs(same_key, algorithm, op, values, device, mode, contract), op, algorithm, "combine",
-                       [values.element])
-    if (failure := wrong_type(op, [call.prepared.by_name["keys"]], "same_key", [keys.element], ("keys",))) is not None:
-        raise failure
+        contract = f"{'by_key' if load is None else 'load_by_key'}_{size}"
+    elif equal is not None:
+        inputs = [*inputs, *_find_same_key(algorithm, equal, sources[1], device, mode)]
+    library = algorithm if load is None else _LOADING.get(algorithm, f"load_{algorithm}")
+    names = ("in",) if load is None else () if base == "bin" else ("out",)
+    arguments = [element], (label,)
+
+    def make():
+        operators = candidates(op, base, [element], mode, size=size, contract=contract)
+        for operator in operators:
+            operator.make = _with_inputs(inputs, operator.make)
+        return _try_candidates(operators, f"{library}_{size}", base, op, names, *arguments, device, mode)
+
+    call = _explaining(make, op, algorithm, base, *arguments)
+    others = [(load, "load", "in", values, "x")] if load is not None else []
+    others += [(op, "same_key", "keys", sources[1], "keys")] if equal is not None else []
+    for operator, contract, name, source, label in others:
+        if (failure := wrong_type(operator, [call.prepared.by_name[name]], contract, [source.element], (label,))) is not None:
+            raise failure
+    if load is not None and "out" in call.elements:
+        call.elements["out"] = element
     return call
+
+
+def _find_load(load, algorithm, op, source, mode, dtype, out, contract):
+    """The type of the elements that an operator computes from an array, and the inputs of the operator. `contract`: as in
+    candidates()."""
+    def make():
+        result = _result_of_load(load, op, source, mode, dtype, out)
+        first = result or source.element
+        return _try_each_size("load", first.bytes if first.bytes in SIZES else SIZES[0], True, lambda size: _try_loads(
+            candidates(load, "load", [source.element], mode, result, size, result or out, contract), load, source.element, result, out))
+
+    if load.__class__ is Conversion:
+        return for_operator(label_of(op), make)
+    return _explaining(make, load, algorithm, "load", [source.element])
+
+
+def _result_of_load(load, op, source, mode, dtype, out):
+    """The type of the elements that a conversion, a family or a Python function makes. None: the operator states it."""
+    if load.__class__ is Conversion or dtype is not None:
+        return load[1] if load.__class__ is Conversion else dtype
+    if name_of(load) in families("load", source.element):
+        made = source.element
+    elif callable(load) and name_of(load) is None:
+        made = result_of(load, "load", [source.element], mode, None)
+    else:
+        return None
+    return sum_type_of(made, source.kind, out) if is_sum(op) else made
+
+
+def _try_loads(operators, load, element, result, out):
+    """The type and the inputs of the first operator that takes elements of a type. `result`: the type that it must make; None:
+    any."""
+    for operator in operators:
+        inputs = operator.make()
+        taken, made = recorded_type(inputs, "load"), recorded_type(inputs, "load_out")
+        if operator.is_guess and not (taken and is_compatible(element, taken) and made and (
+                result is None or is_compatible(result, made))):
+            continue
+        return _type_made(operator.name if name_of(load) else load, made, result, out), inputs
+    raise UsageError(f"unknown operator {load!r}", code="no-operator", input="load", hint="fatlink.operators() lists the names")
+
+
+def _type_made(load, made, result, out):
+    """The type that an operator makes, which is `result`, unless that is None. `made`: as the operator records it."""
+    if made is None and result is None:
+        raise UsageError(f"{label_of(load)} records no type for load", input="load", code="no-operator",
+                         hint="define it with FATLINK_LOAD or FATLINK_LOAD_AT; or pass dtype=, the type of the elements that it makes")
+    if result is None:
+        result = made.element or out
+        if result is None or made.element is None and result.dtype is None or not is_compatible(result, made):
+            raise UsageError(f"{label_of(load)} makes structs of {made.element_bytes} bytes, whose fields are not known", input="load",
+                             hint="pass dtype=, a structured dtype of NumPy with the fields")
+    elif made is not None and not is_compatible(result, made):
+        raise UsageTypeError(f"dtype is {result}, but {label_of(load)} makes {made.type_name}", input="dtype",
+                             hint="leave dtype= out, or pass an operator of this type; it converts the results of Python functions only")
+    return result
 
 
 def _defines_keys(op):
@@ -268,38 +349,8 @@ def _find_same_key(algorithm, equal, keys, device, mode):
     raise not_an_operator(equal, "same_key")
 
 
-def _try_with_inputs(inputs, algorithm, op, values, device, mode, contract=None):
-    """As _try_candidates(), for a library that links `inputs` in addition to the operator. `contract`: of source, if that is
-    another one than combine_N."""
-    size = size_of_library(values.element, algorithm)
-    operators = candidates(op, "combine", [values.element], mode, size=size, contract=contract)
-    for operator in operators:
-        operator.make = _with_inputs(inputs, operator.make)
-    return _try_candidates(operators, f"{algorithm}_{size}", "combine", op, ("in",), (values,), device, mode)
-
-
 def _with_inputs(inputs, make):
     return lambda: [*inputs, *make()]
-
-
-def _try_converted(algorithm, op, sources, device, mode, result):
-    """Finds the library whose hook `load` converts each element to the type `result`, in which the operator combines them.
-    CONVERT_FIRST if the operator is already compiled for libraries without `load`."""
-    contract = f"load_combine_{result.bytes}"
-    conversion = Conversion(sources[0].element, result)
-    operators = candidates(op, "combine", [result], mode, result, contract=contract)
-    for operator in operators:
-        operator.make = _with_conversion(label_of(op), operator.make, conversion, contract)
-    try:
-        return _try_candidates(operators, f"transform_{algorithm}_{result.bytes}", "combine", op, ("in",), sources, device, mode)
-    except RefusedError as cause:
-        if cause.code != "contract-mismatch":
-            raise
-        return CONVERT_FIRST
-
-
-def _with_conversion(label, make, conversion, contract):
-    return lambda: [for_operator(label, lambda: conversion.compile("load_combine", contract)), *make()]
 
 
 def _remaining_sizes(sizes, cause, base):
@@ -311,20 +362,23 @@ def _remaining_sizes(sizes, cause, base):
     return [int(digits)] if digits and int(digits) in sizes else []
 
 
-def _try_candidates(operators, library, base, op, names, sources, device, mode):
+def _try_candidates(operators, library, base, op, names, elements, labels, device, mode):
+    """The BoundAlgorithm of the first operator that fits. `names`: the arguments of the plan that have the types `elements`, which
+    errors call `labels`. If no argument has the operator's type, the type that it records is compared."""
     failure = None
     for operator in operators:
+        inputs = operator.make()
         try:
-            prepared = Prepared(device, library, operator.make(), mode)
+            prepared = Prepared(device, library, inputs, mode)
         except RefusedError as cause:
             failure = failure or cause
             if operator.is_guess:  # an installed name that is of another contract
                 continue
             raise
-        failure = wrong_type(operator.name if name_of(op) else op, [prepared.by_name[name] for name in names], base,
-                             [source.element for source in sources], names if base == "same_key" else "xyz")
+        taken = [prepared.by_name[name] for name in names] or list(filter(None, [recorded_type(inputs, base)]))
+        failure = wrong_type(operator.name if name_of(op) else op, taken, base, elements, labels)
         if failure is None:
-            _warn_of_names(operator, prepared, names, sources)
+            _warn_of_names(operator, taken, labels, elements)
             return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
         if not operator.is_guess:
             break
@@ -338,10 +392,11 @@ class Repeated:
     """A call that can be repeated: an algorithm with an operator, link mode and device, and the types and place of its
     arrays."""
 
-    __slots__ = ("key", "exchange", "settings", "run")
+    __slots__ = ("key", "load", "exchange", "settings", "run")
 
-    def __init__(self, key, exchange):
+    def __init__(self, key, load, exchange):
         self.key = key
+        self.load = load
         self.exchange = exchange
         self.settings = _generation[0]
         self.run = _not_made_yet
@@ -349,8 +404,8 @@ class Repeated:
     def learn(self, prepared, names, entries, arrays, result):
         """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: the View of the results."""
         algorithm, op = self.key[:2]
-        if self.settings != _generation[0] or not op.isidentifier() and not is_source(op):  # a file may be replaced
-            return
+        if self.settings != _generation[0] or not all(text.isidentifier() or is_source(text) for text in (op, self.load) if text):
+            return  # a file may be replaced
         for name, entry in zip(names, entries):
             if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
                 return
@@ -448,9 +503,9 @@ def _maker(source, has_one_result, dtype):
     return lambda first: torch.empty_like(first, dtype=dtype)
 
 
-def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
+def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0, load=None):
     """The Repeated for this kind of call, which may not have been made yet; None if such calls cannot be repeated.
-    `dimensions`: as in a fatlink_array_exchange."""
+    `dimensions`: as in a fatlink_array_exchange. `load`: as in find_algorithm()."""
     first = arrays[0]
     array_class = first.__class__
     if array_class not in exchanges or out is not None and out.__class__ is not array_class:
@@ -460,13 +515,16 @@ def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0):
         if any(array.__class__ is not array_class for array in arrays):
             return None
         key = (*key, *[array.dtype for array in arrays[1:]])
+    if load is not None:
+        key = (*key, "load", load)
     try:
         return _repeated[key]
     except KeyError:
         pass
     except TypeError:  # an operator or mode that is no text
         return None
-    return Repeated(key, exchanges[array_class][dimensions]) if isinstance(op, str) and key[4] != HOST else None
+    is_text = isinstance(op, str) and (load is None or isinstance(load, str))
+    return Repeated(key, load, exchanges[array_class][dimensions]) if is_text and key[4] != HOST else None
 
 
 _USAGE = 1  # a fatlink_error_kind

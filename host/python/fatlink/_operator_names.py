@@ -6,7 +6,7 @@ its contract, and reads the types from the plan. It uses the reference device an
 contains exactly what calls accept."""
 from ._arguments import attribute, shown
 from ._devices import opened
-from ._elements import SIZES, element_type, is_compatible, split_record
+from ._elements import INDEXES, SIZES, RecordedType, element_type, is_compatible, split_record
 from ._errors import CompileError, Error, RefusedError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._install import installed
@@ -62,7 +62,7 @@ def operators(algorithm: str, dtype: Any, arrays: int = 1) -> list[OperatorName]
 
 
 # The library that states which elements an operator takes.
-_LIBRARIES = {"combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
+_LIBRARIES = {"load": "", "combine": "reduce_{}", "load_combine": "transform_reduce_{}", "keep": "select_{}", "keep_store": "transform_select_{}",
               "less": "sort_{}", "key": "radix_sort_{}", "equal": "unique_{}", "same_key": "run_lengths", "bin": "histogram_{}", "part": "partition3_{}", "map1": "map1", "map2": "map2", "map3": "map3"}
 _COUNTS = {"map1": 1, "map2": 2, "map3": 3}
 _taken: dict = {}  # by the digest of an input and its contract: as types_taken() returns
@@ -79,8 +79,17 @@ def _installed_operators(*names):
     return found
 
 
+def recorded_type(inputs, name):
+    """The type that one of the inputs records under a name, as an argument of a plan; None if none does."""
+    found = next(filter(None, (entry.element(name) for entry in inputs)), "")
+    return RecordedType(found) if found else None
+
+
 def types_taken(inputs, base, size):
     """The arrays that an operator takes, each as an argument of a plan. None if it does not link with the library."""
+    if base == "load":  # no library has this hook only
+        recorded = recorded_type(inputs, base)
+        return recorded and [recorded]
     key = (base, size, *[entry.digest for entry in inputs])
     if key not in _taken:
         if len(_taken) >= 1024:
@@ -113,7 +122,7 @@ def _names_of(base, element, entries):
     if not is_of_any_size(base) and element.bytes not in SIZES:
         return []
     fits = [name for name, (own_base, size) in entries.items() if own_base == base and (
-        size in (0, element.bytes) or base == "load_combine") and _accepts(_taken_by(name, base, size), element)]
+        size in (0, element.bytes) or base.startswith("load")) and _accepts(_taken_by(name, base, size), element)]
     own = dict.fromkeys(families(base, element), False)
     if base == "combine" and element.sum_type is not None:
         own.update(add=True, multiply=True)  # they convert the elements, in code that is compiled
@@ -166,7 +175,8 @@ def _hint(base, element, name=""):
         names = list(families(base, element))
     meant = name and suggestion(name, names)
     listing = f"names for {element}: {', '.join(names)}; or pass" if names else f"no name is known for {element}: pass"
-    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {MACROS[base].replace('element', 'type')}{'' if base == 'key' else ', or a Python function'}"
+    macro = "FATLINK_LOAD_AT(type, unsigned char, in, index)" if element is INDEXES else MACROS[base].replace("element", "type")
+    return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {macro}{'' if base == 'key' else ', or a Python function'}"
 
 
 def _type_name(argument):
@@ -184,6 +194,11 @@ def label_of(op):
     return f"operator {name_of(op) or attribute(op, '__name__')}" if is_name(op) or callable(op) else "the CUDA source"
 
 
+# What the elements are that an operator does not take, if they are not those of an array.
+_GIVEN = {"load": "{} makes {}", "dtype": "x is converted to {1}, the {0} of the call"}
+_REMEDIES = {"load": "let load make {}", "dtype": "pass {} as dtype="}
+
+
 def wrong_type(op, taken, base, elements, names="xyz"):
     """The error for an operator that takes arrays of other types; None if the types fit. `taken`: arguments of a plan; `names`:
     of the arrays, for the message."""
@@ -192,12 +207,13 @@ def wrong_type(op, taken, base, elements, names="xyz"):
         return None
     array, element, argument = names[wrong], elements[wrong], taken[wrong]
     fields = split_record(argument.type_name)
-    hint = _hint(base, elements[0]) if is_name(op) else (
+    hint = _hint(base, elements[0]) if is_name(op) or element is INDEXES else (
         f"write it for {element.cuda_name or 'a struct with the fields of the dtype'}, or "
-        + (f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
-    if fields:
+        + (_REMEDIES[array].format(_type_name(argument)) if array in _REMEDIES else f"convert {array} to {argument.type_name}" if argument.element else f"pass {_type_name(argument)}"))
+    if fields and array not in _GIVEN:
         hint = f"make an array of them: numpy.empty(len({array}), {fields!r}), and set its fields; {hint}"
-    return UsageTypeError(f"{label_of(op)} takes {_type_name(argument)}, but {array} is an array of {element}",
+    given = "x is a range" if element is INDEXES else _GIVEN.get(array, "{} is an array of {}").format(array, element)
+    return UsageTypeError(f"{label_of(op)} takes {_type_name(argument)}, but {given}",
                           input=op if isinstance(op, str) else "op", code="wrong-operator", hint=hint)
 
 
@@ -221,24 +237,25 @@ def _wrong_algorithm(label, bases, algorithm, base, element):
     return UsageError(f"{label} is for {of}, not for {algorithm}", input="op", code="wrong-operator", hint=_hint(base, element))
 
 
-def explained(failure, op, algorithm, base, elements):
-    """The error of a call whose operator does not fit, in terms of the call; `failure` itself if there is nothing to add."""
+def explained(failure, op, algorithm, base, elements, names="xyz"):
+    """The error of a call whose operator does not fit, in terms of the call; `failure` itself if there is nothing to add. `names`:
+    of the arrays, for the message."""
     is_of_operator = isinstance(failure, (RefusedError, CompileError)) or failure.code == "no-operator"
     if not is_of_operator:
         return failure
     algorithm = "map" if base in _COUNTS else algorithm.removeprefix("radix_").removesuffix("_wide")
     algorithm = {"unique": "unique_consecutive", "lower_bound": "searchsorted", "upper_bound": "searchsorted", "unique_by_key_wide": "unique_by_key"}.get(algorithm, algorithm)
-    if base == "key":
-        algorithm += "(key=…)"
+    if base in ("key", "load"):
+        algorithm += f"({base}=…)"
     try:
         if (name := name_of(op)) is not None:
-            return _explain_name(name, algorithm, base, elements) or failure
-        return not callable(op) and _explain_code(failure, op, algorithm, base, elements) or failure
+            return _explain_name(name, algorithm, base, elements, names) or failure
+        return not callable(op) and _explain_code(failure, op, algorithm, base, elements, names) or failure
     except (Error, OSError):  # of the search for an explanation
         return failure
 
 
-def _explain_name(name, algorithm, base, elements):
+def _explain_name(name, algorithm, base, elements, names):
     element = elements[0]
     try:
         own_base, size = _installed_operators(name).get(name, (None, 0))
@@ -246,31 +263,33 @@ def _explain_name(name, algorithm, base, elements):
         own_base = None
     if own_base == base:
         taken = _taken_by(name, base, size)
-        return taken and wrong_type(name, taken, base, elements)
+        return taken and wrong_type(name, taken, base, elements, names)
     others = [own_base] if own_base else [other for other in MACROS if other not in (base, "key") and has_family(name, other)]
     if others and not has_family(name, base):
         return _wrong_algorithm(f"operator {name}", others, algorithm, base, element)
+    if name in families(base, element):  # the failure is that of another input of the link
+        return None
     return UsageError(f"unknown operator {name!r} for {element} (contract {contract_for(base, element.bytes)})", code="no-operator",
                       input=name, hint=_hint(base, element, name))
 
 
 # The macros of each contract.
-_DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "keep": {"KEEP"}, "keep_store": {"KEEP", "STORE"},
+_DEFINED = {"combine": {"COMBINE"}, "load_combine": {"LOAD", "COMBINE"}, "load": {"LOAD"}, "keep": {"KEEP"}, "keep_store": {"KEEP", "STORE"},
             "less": {"LESS"}, "key": {"KEY"}, "equal": {"EQUAL"}, "same_key": {"SAME_KEY"}, "bin": {"BIN"}, "part": {"PART"}, "map1": {"MAP1"}, "map2": {"MAP2"}, "map3": {"MAP3"}}
 
 
-def _explain_code(failure, op, algorithm, base, elements):
+def _explain_code(failure, op, algorithm, base, elements, names):
     """Explains an error for CUDA source, a file or an Input."""
     import re
     if isinstance(failure, RefusedError):
         file = op if isinstance(op, Input) else Input.find(op)
         taken = next(filter(None, (types_taken([file], base, size) for size in SIZES)), None)
-        return taken and wrong_type(op, taken, base, elements)
+        return taken and wrong_type(op, taken, base, elements, names)
     text = op
     if is_path(op):
         with open(op, encoding="utf-8", errors="replace") as file:
             text = file.read()
-    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|SAME_KEY|EQUAL|BIN|PART|MAP[123])\b", text))
+    defined = set(re.findall(r"\bFATLINK_(COMBINE|LOAD|KEEP|STORE|LESS|KEY|SAME_KEY|EQUAL|BIN|PART|MAP[123])(?:_AT)?\b", text))
     bases = [other for other, macros in _DEFINED.items() if macros == defined]
     if bases and bases != [base]:
         return _wrong_algorithm(f"{label_of(op)}, which defines {_several(sorted(f'FATLINK_{name}' for name in defined))},", bases, algorithm,
@@ -279,4 +298,4 @@ def _explain_code(failure, op, algorithm, base, elements):
     if size is None:
         return None
     taken = types_taken([compile_code(op, f"{base}_{size[1]}")], base, int(size[1]))
-    return taken and wrong_type(op, taken, base, elements)
+    return taken and wrong_type(op, taken, base, elements, names)

@@ -21,6 +21,8 @@ from ._python_operators import compile_function, function_of, key_of_function, r
 ALGORITHMS = {"combine": ("reduce", "segmented_reduce", "scan", "exclusive_scan", "reduce_by_key", "scan_by_key"), "load_combine": ("transform_reduce",),
               "keep": ("select", "partition"), "part": ("partition3",), "keep_store": ("transform_select",), "less": ("sort", "sort_pairs", "segmented_sort", "merge", "searchsorted"),
               "key": ("sort(key=…)", "sort_pairs(key=…)", "top_k(key=…)"), "equal": ("unique_consecutive",),
+              "load": ("reduce(load=…)", "scan(load=…)", "exclusive_scan(load=…)", "select(load=…)", "histogram(load=…)", "reduce_by_key(load=…)",
+                       "scan_by_key(load=…)"),
               "same_key": ("unique_by_key", "run_lengths", "reduce_by_key(equal=…)", "scan_by_key(equal=…)"), "bin": ("histogram",), "map1": ("map",), "map2": ("map",), "map3": ("map",)}
 # What installed operators of a type are called: add_float, add_floats, add_double.
 _SUFFIXES = {"float32": ("float", "floats"), "float64": ("double", "doubles")}
@@ -31,7 +33,7 @@ MACROS = {"combine": "FATLINK_COMBINE(element, a, b)", "less": "FATLINK_LESS(ele
            "map3": "FATLINK_MAP3(element, element, a, element, b, element, c)",
            "load_combine": "FATLINK_LOAD and FATLINK_COMBINE", "keep_store": "FATLINK_KEEP and FATLINK_STORE",
            "key": "FATLINK_KEY(element, x)", "equal": "FATLINK_EQUAL(element, a, b)", "same_key": "FATLINK_SAME_KEY(element, a, b)", "bin": "FATLINK_BIN(element, x)",
-           "part": "FATLINK_PART(element, x)"}
+           "part": "FATLINK_PART(element, x)", "load": "FATLINK_LOAD(element, from, x)"}
 # Families, which fatlink writes for any type of numbers where no installed operator has it.
 _EXPRESSIONS = {
     "combine": {"add": "a + b", "multiply": "a * b", "max": "a < b ? b : a", "min": "b < a ? b : a",
@@ -55,6 +57,10 @@ _COMPLEX_EXPRESSIONS = {
              "multiply": "a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x"},
 }
 _COMPLEX_NAMES = {"complex64": "float2", "complex128": "double2"}
+for _table in _EXPRESSIONS, _COMPLEX_EXPRESSIONS:
+    _table["load"] = _table["map1"]
+# What the names of installed operators of a family begin with, if that is not the name of the family.
+_STEMS = {"same_key": {"equal": "same"}, "load": {"abs": "magnitudes", "square": "squares"}}
 # The keys by which a radix sort sorts numbers in these orders.
 KEYS_OF_ORDERS = {"less": "ascending", "greater": "descending"}
 _FAMILIES_OF_BOOL = ("max", "min", "less", "greater", "ascending", "descending", "equal", "nonzero")
@@ -62,7 +68,7 @@ _FUNCTIONS = {operator.add: "add", operator.mul: "multiply", max: "max", min: "m
               operator.sub: "subtract", operator.truediv: "divide", operator.neg: "negate", abs: "abs"}
 # NumPy's universal functions that compute the same, by their names.
 _UNIVERSAL = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min", "less": "less", "greater": "greater", "equal": "equal",
-              "subtract": "subtract", "divide": "divide", "true_divide": "divide", "negative": "negate", "absolute": "abs"}
+              "subtract": "subtract", "divide": "divide", "true_divide": "divide", "negative": "negate", "absolute": "abs", "square": "square"}
 _LOWEST = {"float16": float("-inf"), "bfloat16": float("-inf"), "float32": float("-inf"), "float64": float("-inf")}
 
 
@@ -119,7 +125,7 @@ def is_of_any_size(base):
 
 def stem_of(family, base):
     """What the names of the installed operators of a family begin with."""
-    return "same" if base == "same_key" and family == "equal" else family
+    return _STEMS.get(base, {}).get(family, family)
 
 
 def family_of(function):
@@ -134,7 +140,7 @@ def family_of(function):
 
 def candidates(op, base, elements, mode, result=None, size=None, out=None, contract=None):
     """The Operators to try for `op`, an operator of the contract `base`_`size` on arrays of these element types. The size is
-    that of the elements, except for load_combine, which reduces elements of another type. `out`: the element type of the
+    that of the elements, except for load and load_combine, which make elements of another type. `out`: the element type of the
     caller's array for the results. `contract`: a different contract that includes the hooks of `base`, for which sources are
     compiled."""
     element = elements[0]
@@ -150,6 +156,8 @@ def candidates(op, base, elements, mode, result=None, size=None, out=None, contr
             raise _unknown(name_of(op))
         if family is None or base not in _EXPRESSIONS:
             result = result_of(op, base, elements, mode, result)
+            if base == "load":
+                contract = contract_for(base, result.bytes)
             name = getattr(op, "__name__", repr(op))
             return [Operator(name, lambda: _compiled(f"the Python function {name}", lambda: compile_function(
                 op, base, contract, elements, mode, result)), result=result)]
@@ -188,7 +196,7 @@ def name_of(op):
 def not_an_operator(op, base):
     """The error for a value that is not an operator. For an array, it says what the caller probably wants."""
     hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
-    argument = "equal" if base == "same_key" else "op"
+    argument = {"same_key": "equal", "load": "load"}.get(base, "op")
     dtype = attribute(op, "dtype")
     if dtype is None:
         return UsageTypeError(f"{argument} is {shown(op)}", input=argument, hint=hint)
@@ -268,7 +276,7 @@ def _by_name(name, base, contract, elements, result):
             return operators
     if is_family:
         operators.append(Operator(name, lambda: [_compiled(
-            f"operator {name} of {element}", lambda: compile(source_of(name, base, element), contract=contract, name=f"{name}.cu"),
+            f"operator {name} of {element}", lambda: compile(source_of(name, base, element, result), contract=contract, name=f"{name}.cu"),
             " (no installed operator of this name is for this type)")],
             identity_of(name, element), result=result or (element if element.is_bool else None)))
     if not operators:
@@ -302,9 +310,11 @@ def has_family(name, base):
     return name in _EXPRESSIONS.get(base, {})
 
 
-def source_of(name, base, element):
-    """The CUDA source of an operator of a family."""
+def source_of(name, base, element, result=None):
+    """The CUDA source of an operator of a family. `result`: the type in which `load` computes, if that is another one."""
     expression = families(base, element)[name]
+    if base == "load":
+        return conversion_source(base, element, result or element, expression)
     if element.name in _COMPLEX_NAMES:
         return f"using element = {_COMPLEX_NAMES[element.name]};\n{MACROS[base]}\n{{\n  return {{{expression}}};\n}}\n"
     kind = "unsigned char" if element.is_bool else element.cuda_name
@@ -312,9 +322,9 @@ def source_of(name, base, element):
             f"  [[maybe_unused]] element const zero = element(0);\n  return {expression};\n}}\n")
 
 
-def conversion_source(base, element, result):
-    """The CUDA source that converts numbers, for the contract `base`: map1, or load_combine with `combine` in another
-    input."""
+def conversion_source(base, element, result, family=""):
+    """The CUDA source that converts numbers, for the contract `base`: map1 or load. `family`: the expression of a family to apply
+    to the converted number."""
     kind = "unsigned char" if result.is_bool else result.cuda_name or _COMPLEX_NAMES.get(result.name)
     own = "unsigned char" if element.is_bool else element.cuda_name or _COMPLEX_NAMES.get(element.name)
     if not kind or not own or element.name in _COMPLEX_NAMES and result.name not in _COMPLEX_NAMES:
@@ -323,12 +333,18 @@ def conversion_source(base, element, result):
     part = kind[:-1] if result.name in _COMPLEX_NAMES else kind
     between = "float" if element.name in _HEADERS or result.name in _HEADERS and element.name not in _LOWEST else part
     parts = [f"static_cast<{part}>(static_cast<{between}>({field}))" for field in (
-        ("x.x", "x.y") if element.name in _COMPLEX_NAMES else ("x",))]
-    expression = "!(x == static_cast<from>(0))" if result.is_bool else parts[0] if kind == part else (
+        ("number.x", "number.y") if element.name in _COMPLEX_NAMES else ("number",))]
+    expression = "!(number == static_cast<from>(0))" if result.is_bool else parts[0] if kind == part else (
         f"to{{{', '.join(parts)}}}")
-    macro = "FATLINK_MAP1(to, from, x)" if base == "map1" else "FATLINK_LOAD(to, from, x)"
+    macro = "FATLINK_MAP1(to, from, number)" if base == "map1" else "FATLINK_LOAD(to, from, number)"
     headers = "".join(_HEADERS[name] for name in dict.fromkeys((element.name, result.name)) if name in _HEADERS)
-    return f"{headers}using from = {own};\nusing to = {kind};\n{macro}\n{{\n  return {expression};\n}}\n"
+    if family:
+        zero = "" if kind != part else "  [[maybe_unused]] to const zero = to(0);\n"
+        family = family if kind == part else f"{{{family}}}"
+        body = f"  to const x = {expression};\n{zero}  return {family};\n"
+    else:
+        body = f"  return {expression};\n"
+    return f"{headers}using from = {own};\nusing to = {kind};\n{macro}\n{{\n{body}}}\n"
 
 
 def is_sum(op):
@@ -420,7 +436,7 @@ template struct check_{hook}<fatlink_element_types::{hook}>;
 """
 _INPUTS = {"load_combine": ("load",), "keep_store": ("keep",), "map1": ("map_element_in",),
            "map2": ("map_element_in1", "map_element_in2"), "map3": ("map_element_in1", "map_element_in2", "map_element_in3")}
-_OUTPUTS = {"keep_store": "store", "map1": "map_element", "map2": "map_element", "map3": "map_element"}
+_OUTPUTS = {"load": "load_out", "keep_store": "store", "map1": "map_element", "map2": "map_element", "map3": "map_element"}
 
 
 class _Record:
@@ -480,8 +496,8 @@ def _records_of(base, names, elements, out):
     """The structs among a call's arrays. `out`: the element type of the array for results, or None."""
     hooks = _INPUTS.get(base, (base,))
     found = [_Record(hook, name, element.dtype) for hook, name, element in zip(hooks, names, elements)]
-    if base in _OUTPUTS:
-        found.append(_Record(_OUTPUTS[base], "out", (out or elements[0]).dtype))
+    if base in _OUTPUTS and (out or base != "load"):
+        found.append(_Record(_OUTPUTS[base], "dtype" if base == "load" else "out", (out or elements[0]).dtype))
     return [record for record in found if record.dtype is not None and record.dtype.names]
 
 

@@ -10,7 +10,7 @@ import struct
 from types import CellType, FunctionType, ModuleType
 
 from ._arguments import attribute, first_line, is_of_numpy
-from ._elements import number_type
+from ._elements import INDEXES, number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._linking import compile_operator as compile
@@ -153,8 +153,9 @@ class _Walk:
         return sha256(array.tobytes()).digest()
 
 
-_SYMBOL = "fatlink_python_operator"  # of the function; that of keys has another one, because one link may have both
-_BASES = ("combine", "less", "equal", "same_key", "keep", "bin", "part", "map1", "map2", "map3")
+_SYMBOL = "fatlink_python_operator"  # of the function
+_SYMBOLS = {"same_key": f"{_SYMBOL}_of_keys", "load": f"{_SYMBOL}_of_load"}  # one link may have several
+_BASES = ("load", "combine", "less", "equal", "same_key", "keep", "bin", "part", "map1", "map2", "map3")
 _WIDENED = {"float16": "__half", "bfloat16": "__nv_bfloat16"}  # computed in float32, as their operators do on older GPUs
 _HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
@@ -174,13 +175,15 @@ def _unavailable(cause):
     """The error if Numba, or a CUDA library that it opens, is missing."""
     return UnavailableError(f"a Python function needs Numba and libraries of CUDA: {first_line(cause) or 'no message'}",
                             code="no-numba", stage="compiler", log=str(cause),
-                            hint="pip install 'numba-cuda[cu13]'; or pass CUDA source as op=")
+                            hint="pip install 'numba-cuda[cu13]'; or pass CUDA source")
 
 
 def _computed_name(element):
     """The number type that the function computes with."""
     if element.is_bool:
         return "boolean"
+    if element is INDEXES:
+        return "int64"
     if not element.cuda_name:
         raise UsageTypeError(f"a Python function takes numbers; the array has elements of {element}", input="op",
                              hint="pass CUDA source, whose structs have the fields of the dtype")
@@ -191,11 +194,9 @@ def _c_name(element):
     """The type of a parameter or result in the C function."""
     if element.name in _WIDENED:
         return "float"
+    if element is INDEXES:
+        return "long long"
     return "unsigned char" if element.is_bool else element.cuda_name
-
-
-def _symbol(base):
-    return f"{_SYMBOL}_of_keys" if base == "same_key" else _SYMBOL
 
 
 def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
@@ -297,6 +298,11 @@ def _change(copy, values):
             copy.__globals__[name] = value
 
 
+def _makes_other_types(base):
+    """Whether the results of a hook may have another type than the elements that it gets."""
+    return base.startswith("map") or base == "load"
+
+
 def _result_of_map(function, elements, mode):
     """The element type of a map's results. It is the inputs' type if all have the same type and the function returns that
     kind of number; otherwise it is the type that Numba infers, which can hold every result."""
@@ -307,7 +313,7 @@ def _result_of_map(function, elements, mode):
     if result is None or not result.cuda_name:
         raise UsageError(f"the Python function returns {name}", input="op", hint="return a number, or pass dtype=")
     first = elements[0]
-    if name != "bool" and not first.is_bool and all(element is first for element in elements) and (
+    if name != "bool" and not first.is_bool and first is not INDEXES and all(element is first for element in elements) and (
             ("float" in name) == ("float" in first.name)):
         return first
     return result
@@ -315,16 +321,16 @@ def _result_of_map(function, elements, mode):
 
 def _declarations(base, elements, result):
     """The C function and the hook that calls it."""
-    names = [element.cuda_name for element in elements]
-    parameters = {"combine": "ab", "less": "ab", "equal": "ab", "same_key": "ab", "keep": "x", "bin": "x", "part": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
-    types = [elements[0]] * len(parameters) if not base.startswith("map") else elements
+    names = [element.cuda_name or "unsigned char" for element in elements]
+    parameters = {"combine": "ab", "less": "ab", "equal": "ab", "same_key": "ab", "keep": "x", "bin": "x", "part": "x", "load": "x", "map1": "x", "map2": "ab", "map3": "abc"}[base]
+    types = [elements[0]] * len(parameters) if not _makes_other_types(base) else elements
     declared = ", ".join(_c_name(element) for element in types)
     arguments = ", ".join(f"static_cast<{_c_name(element)}>({letter})" for element, letter in zip(types, parameters))
     macro = {
         "combine": f"FATLINK_COMBINE({names[0]}_, a, b)", "less": f"FATLINK_LESS({names[0]}_, a, b)",
         "equal": f"FATLINK_EQUAL({names[0]}_, a, b)", "same_key": f"FATLINK_SAME_KEY({names[0]}_, a, b)",
         "keep": f"FATLINK_KEEP({names[0]}_, x)", "bin": f"FATLINK_BIN({names[0]}_, x)",
-        "part": f"FATLINK_PART({names[0]}_, x)"}.get(base)
+        "part": f"FATLINK_PART({names[0]}_, x)", "load": f"FATLINK_LOAD_AT(result, {names[0]}_, in, x)" if elements[0] is INDEXES else f"FATLINK_LOAD(result, {names[0]}_, x)"}.get(base)
     if macro is None:
         pairs = ", ".join(f"element{index}, {letter}" for index, letter in enumerate(parameters))
         macro = f"FATLINK_{base.upper()}(result, {pairs})"
@@ -334,8 +340,8 @@ def _declarations(base, elements, result):
     c_result = {"less": "unsigned char", "equal": "unsigned char", "same_key": "unsigned char", "keep": "unsigned char", "bin": "unsigned", "part": "unsigned"}.get(base) or _c_name(result)
     returned = {"less": "bool", "equal": "bool", "same_key": "bool", "keep": "bool", "bin": "unsigned", "part": "unsigned"}.get(base, "result")
     return (f"{_HEADERS}{aliases}using result = {result.cuda_name};\n"
-            f'extern "C" __device__ {c_result} {_symbol(base)}({declared});\n'
-            f"{macro}\n{{\n  return static_cast<{returned}>({_symbol(base)}({arguments}));\n}}\n")
+            f'extern "C" __device__ {c_result} {_SYMBOLS.get(base, _SYMBOL)}({declared});\n'
+            f"{macro}\n{{\n  return static_cast<{returned}>({_SYMBOLS.get(base, _SYMBOL)}({arguments}));\n}}\n")
 
 
 def result_of(function, base, elements, mode, dtype):
@@ -343,7 +349,7 @@ def result_of(function, base, elements, mode, dtype):
     if base not in _BASES:
         raise UsageTypeError(f"a Python function cannot define both hooks of {base}", input="op",
                              hint="pass CUDA source with a macro for each, or an installed name")
-    if not base.startswith("map"):
+    if not _makes_other_types(base):
         return elements[0]
     return dtype or _result_of_map(function, elements, mode)
 
@@ -356,7 +362,7 @@ def compile_function(function, base, contract, elements, mode, result):
     count = 2 if base in ("combine", "less", "equal", "same_key") else len(elements) if base.startswith("map") else 1
     arguments = tuple(getattr(types, _computed_name(element)) for element in (elements * 2 if count == 2 and len(elements) == 1
                                                                           else elements))[:count]
-    code, _ = _compile(function, arguments, mode, returned, _symbol(base))
+    code, _ = _compile(function, arguments, mode, returned, _SYMBOLS.get(base, _SYMBOL))
     name = getattr(function, "__name__", "operator").strip("<>")
     hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu")
     return [hook, Input.from_bytes(code, f"{name} of Python")]

@@ -5,6 +5,7 @@
 #include "c_interface/handles.hpp"
 #include "c_interface/structs.hpp"
 #include "fatlink/catalogue.hpp"
+#include "fatlink/ident.hpp"
 #include "util/bytes/sha256.hpp"
 
 using namespace fatlink::c;
@@ -67,6 +68,22 @@ char const* fatlink_input_digest(fatlink_input const* input)
 int32_t fatlink_input_is_verified(fatlink_input const* input)
 {
   return input != nullptr && input->contents.is_verified() ? 1 : 0;
+}
+
+fatlink_error* fatlink_input_get_element(fatlink_input const* input, char const* name, char** type)
+{
+  return guarded([&] {
+    auto& result = output(type, "type");
+    auto const key = required_text(name, "name");
+    for (auto const& module : required(input, "input").contents.modules()) {
+      if (!module.ident()) continue;
+      auto const& elements = module.ident()->elements;
+      auto const found = elements.find(key);
+      if (found == elements.end()) continue;
+      result = copy_text(to_string(element_type_of(found->second)));
+      return;
+    }
+  });
 }
 
 void fatlink_input_free(fatlink_input* input)

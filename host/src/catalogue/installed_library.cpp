@@ -46,6 +46,14 @@ bool has_contract_version(installed_library const& library, ident const& contrac
   return has_contract(library, contract) && library.contents.ident()->version == contract.version;
 }
 
+bool includes_contract_version(installed_library const& library, ident const& contract)
+{
+  auto const& stated = library.contents.ident();
+  if (!stated) return false;
+  auto const included = stated->includes.find(contract.contract);
+  return included != stated->includes.end() && included->second == contract.version;
+}
+
 bool calls_a_definition(installed_library const& library, fatbin const& transform)
 {
   detail::function_names const caller(detail::interface_of_any(library.contents));
@@ -87,6 +95,9 @@ std::set<std::string> names_for(std::span<installed_library const> libraries,
   }
   auto exact = select([&](auto const& library) { return has_contract_version(library, *stated); });
   if (!exact.empty()) return exact;
+  auto including =
+      select([&](auto const& library) { return includes_contract_version(library, *stated); });
+  if (!including.empty()) return including;
   return select([&](auto const& library) { return has_contract(library, *stated); });
 }
 

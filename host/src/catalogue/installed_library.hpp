@@ -25,9 +25,10 @@ struct installed_library {
 std::vector<installed_library> read_libraries(std::vector<search_folder> const& path);
 
 /// The elements of `libraries` that `transforms` are for, in the same order. For a transform that
-/// states a contract: those with this contract in this version, or where there are none, those with
-/// the contract in another version. For one that states none: those that declare a function it
-/// defines with the same types, or where there are none, those that call one of its name.
+/// states a contract: those with this contract in this version; where there are none, those whose
+/// contract includes it; where there are none, those with the contract in another version. For one
+/// that states none: those that declare a function it defines with the same types, or where there
+/// are none, those that call one of its name.
 std::vector<installed_library> select_libraries(std::span<installed_library const> libraries,
                                                 std::span<fatbin const> transforms);
 

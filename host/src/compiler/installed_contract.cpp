@@ -296,22 +296,32 @@ struct hook_macro {
   std::string_view name;
   std::string_view parameters;
   std::string_view hook;
-  std::array<std::string_view, 3> contracts;
+  std::array<std::string_view, 5> contracts;
   std::string_view other_hook = {};  ///< that it defines as well
 };
 
+constexpr std::array<std::string_view, 5> k_load_contracts{
+    "load_N", "load_combine_N", "load_keep_N", "load_bin_N", "load_by_key_N"};
+
 constexpr std::array k_hook_macros{
-    hook_macro{
-        "FATLINK_COMBINE", "type, a, b", "combine", {"combine_N", "load_combine_N", "by_key_N"}},
-    hook_macro{"FATLINK_SAME_KEY", "type, a, b", "same_key", {"same_key", "by_key_N"}, "copy_key"},
-    hook_macro{"FATLINK_LOAD", "type, from, x", "load", {"load_combine_N"}},
-    hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N"}},
+    hook_macro{"FATLINK_COMBINE",
+               "type, a, b",
+               "combine",
+               {"combine_N", "load_combine_N", "by_key_N", "load_by_key_N"}},
+    hook_macro{"FATLINK_SAME_KEY",
+               "type, a, b",
+               "same_key",
+               {"same_key", "by_key_N", "load_by_key_N"},
+               "copy_key"},
+    hook_macro{"FATLINK_LOAD", "type, from, x", "load", k_load_contracts},
+    hook_macro{"FATLINK_LOAD_AT", "type, from, in, index", "load", k_load_contracts},
+    hook_macro{"FATLINK_KEEP", "type, x", "keep", {"keep_N", "keep_store_N", "load_keep_N"}},
     hook_macro{"FATLINK_STORE", "to, type, x", "store", {"keep_store_N"}},
     hook_macro{"FATLINK_LESS", "type, a, b", "less", {"less_N"}},
     hook_macro{"FATLINK_KEY", "type, x", "key", {"key_N"}},
     hook_macro{"FATLINK_EQUAL", "type, a, b", "equal", {"equal_N"}},
     hook_macro{"FATLINK_PART", "type, x", "part", {"part_N"}},
-    hook_macro{"FATLINK_BIN", "type, x", "bin", {"bin_N"}},
+    hook_macro{"FATLINK_BIN", "type, x", "bin", {"bin_N", "load_bin_N"}},
     hook_macro{"FATLINK_MAP1", "to, from, x", "map_element", {"map1"}},
     hook_macro{"FATLINK_MAP2", "to, from1, a, from2, b", "map_element", {"map2"}},
     hook_macro{"FATLINK_MAP3", "to, from1, a, from2, b, from3, c", "map_element", {"map3"}},

@@ -158,13 +158,30 @@ void add_operands(launch_plan const& plan, computation const& node, hook_arrays&
   }
 }
 
+/// Whether the results are numbers or indexes of elements, not elements that the hook handles.
+bool counts_elements(operation kind)
+{
+  switch (kind) {
+    case operation::histogram:
+    case operation::count:
+    case operation::count_equal:
+    case operation::unique_count:
+    case operation::run_lengths:
+    case operation::lower_bound:
+    case operation::upper_bound:
+      return true;
+    default:
+      return false;
+  }
+}
+
 hook_arrays arrays_of_hooks(launch_plan const& plan)
 {
   hook_arrays arrays;
   for (auto const& result : plan.results) {
     add_operands(plan, result.value, arrays);
     if (auto const* const output = plan.find(result.output);
-        output != nullptr && names_hook(result.value))
+        output != nullptr && names_hook(result.value) && !counts_elements(result.value.kind))
       arrays[result.value.name].push_back(output);
   }
   return arrays;

@@ -381,6 +381,12 @@ void check_parts(components const& computed, element_type const& type)
         detail::format("the output is {}, and another type is computed", to_string(type)));
 }
 
+not_verifiable inexact_source(computation const& node)
+{
+  return not_verifiable(detail::format("{} cannot be verified, because {} has a tolerance",
+                                       to_string(node.kind), to_string(node.operands.front())));
+}
+
 }  // namespace
 
 array_view const& find_source(expected_output const& output, std::size_t operand, std::size_t most)
@@ -392,6 +398,52 @@ array_view const& find_source(expected_output const& output, std::size_t operand
                        "argument",
                        to_string(output.node.kind)));
   return output.context.find_array(node.name);
+}
+
+computed_source::computed_source(expected_output const& output)
+    : original_(output),
+      node_(output.node),
+      data_(output.context.data),
+      context_{.transforms = output.context.transforms, .data = data_}
+{
+  auto& source = node_.operands.front();
+  auto const count = count_of(source, output.context);
+  auto const program = compile_operand(source, output.context, count, std::nullopt);
+  auto const& parts = program->parts();
+  if (parts.size() != 1 || !parts.front().name.empty())
+    throw not_verifiable(
+        detail::format("{} of computed structs cannot be verified", to_string(node_.kind)));
+  auto const type = scalar_type(parts.front().kind);
+  bytes_.resize(count * type.size);
+  compute(count, type.size);
+  source = {.kind = operation::argument, .name = to_string(source)};
+  data_.arguments[source.name] = {.type = type, .bytes = bytes_};
+}
+
+void computed_source::compute(std::size_t count, std::size_t size)
+{
+  auto const& node = original_.node.operands.front();
+  parallel_blocks(count, [&](std::size_t begin, std::size_t end, std::size_t) {
+    auto const program = compile_operand(node, original_.context, count, std::nullopt);
+    for (auto block = begin; block < end; block += program->capacity()) {
+      auto const block_count = std::min(program->capacity(), end - block);
+      program->evaluate(block, block_count);
+      for (std::size_t i = 0; i < block_count; ++i) {
+        if (*program->bounds(i) != 0) throw inexact_source(original_.node);
+        store(program->parts().front().kind, *program->values(i),
+              bytes_.data() + (block + i) * size);
+      }
+    }
+  });
+}
+
+expected_output computed_source::output() const
+{
+  return {.node = node_,
+          .context = context_,
+          .type = original_.type,
+          .count = original_.count,
+          .depth = original_.depth};
 }
 
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most)

@@ -30,6 +30,29 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
 void visit_merged(expected_output const& output, expected_visitor const& visitor);
 void visit_bounds(expected_output const& output, expected_visitor const& visitor);
 
+/// An output whose operation selects, counts or sorts computed elements, as one of an argument that
+/// has these elements.
+class computed_source {
+ public:
+  /// Operand 0 of `output`, which must outlive the object, is a map.
+  /// @throws not_verifiable an element may be off by a tolerance, or is a struct.
+  explicit computed_source(expected_output const& output);
+  computed_source(computed_source const&) = delete;
+  computed_source& operator=(computed_source const&) = delete;
+
+  /// Refers to the object.
+  [[nodiscard]] expected_output output() const;
+
+ private:
+  void compute(std::size_t count, std::size_t size);
+
+  expected_output const& original_;
+  computation node_;
+  plan_data data_;
+  std::vector<std::byte> bytes_ = {};
+  program_context context_;
+};
+
 /// Operand `index` of an operation, which must have `most` or fewer.
 computation const& operand_of(computation const& node, std::size_t index, std::size_t most);
 /// The array that operand `operand` of the output's computation names; `most` as operand_of.

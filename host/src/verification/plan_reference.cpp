@@ -106,6 +106,48 @@ class pair_comparison {
   std::vector<buffers> threads_;
 };
 
+void visit_output(detail::expected_output const& output, expected_visitor const& visitor)
+{
+  switch (output.node.kind) {
+    case operation::fold:
+      return detail::visit_fold(output, visitor);
+    case operation::scan:
+    case operation::exclusive_scan:
+      return detail::visit_scan(output, visitor);
+    case operation::segmented_fold:
+      return detail::visit_segments(output, visitor);
+    case operation::fold_runs:
+      return detail::visit_run_folds(output, visitor);
+    case operation::scan_runs:
+      return detail::visit_run_scans(output, visitor);
+    case operation::run_lengths:
+      return detail::visit_run_lengths(output, visitor);
+    case operation::filter:
+    case operation::rejected:
+    case operation::unique:
+    case operation::filter_equal:
+    case operation::filter_above:
+      return detail::visit_filter(output, visitor);
+    case operation::unique_count:
+    case operation::count:
+    case operation::count_equal:
+      return detail::visit_count(output, visitor);
+    case operation::sort:
+    case operation::sort_by:
+    case operation::segmented_sort:
+      return detail::visit_sorted(output, visitor);
+    case operation::merge:
+      return detail::visit_merged(output, visitor);
+    case operation::lower_bound:
+    case operation::upper_bound:
+      return detail::visit_bounds(output, visitor);
+    case operation::histogram:
+      return detail::visit_histogram(output, visitor);
+    default:
+      return detail::visit_map(output, visitor);
+  }
+}
+
 }  // namespace
 
 bool detail::accumulates(operation kind) noexcept
@@ -143,44 +185,13 @@ void plan_reference::visit(plan_result const& result, array_view const& actual,
                                  .depth = std::nullopt};
   if (auto const depth = data_.depths.find(result.output); depth != data_.depths.end())
     output.depth = static_cast<double>(depth->second);
-  switch (result.value.kind) {
-    case operation::fold:
-      return visit_fold(output, visitor);
-    case operation::scan:
-    case operation::exclusive_scan:
-      return visit_scan(output, visitor);
-    case operation::segmented_fold:
-      return visit_segments(output, visitor);
-    case operation::fold_runs:
-      return visit_run_folds(output, visitor);
-    case operation::scan_runs:
-      return visit_run_scans(output, visitor);
-    case operation::run_lengths:
-      return visit_run_lengths(output, visitor);
-    case operation::filter:
-    case operation::rejected:
-    case operation::unique:
-    case operation::filter_equal:
-    case operation::filter_above:
-      return visit_filter(output, visitor);
-    case operation::unique_count:
-    case operation::count:
-    case operation::count_equal:
-      return visit_count(output, visitor);
-    case operation::sort:
-    case operation::sort_by:
-    case operation::segmented_sort:
-      return visit_sorted(output, visitor);
-    case operation::merge:
-      return visit_merged(output, visitor);
-    case operation::lower_bound:
-    case operation::upper_bound:
-      return visit_bounds(output, visitor);
-    case operation::histogram:
-      return visit_histogram(output, visitor);
-    default:
-      return visit_map(output, visitor);
-  }
+  auto const& operands = result.value.operands;
+  auto const is_of_elements =
+      detail::accumulates(result.value.kind) || result.value.kind == operation::map;
+  if (is_of_elements || operands.empty() || operands.front().kind != operation::map)
+    return visit_output(output, visitor);
+  detail::computed_source const source(output);
+  visit_output(source.output(), visitor);
 }
 
 std::string plan_reference::method_of(plan_result const& result) const

@@ -14,16 +14,15 @@
 //
 //   contract      macro                                     the body returns
 //   combine       FATLINK_COMBINE(type, a, b)               type
-//   load_combine  FATLINK_COMBINE(type, a, b)               type
-//                 FATLINK_LOAD(type, from, x)               type; x is an element of the input
+//   load          FATLINK_LOAD(type, from, x)               type; x is an element of the input
+//                 FATLINK_LOAD_AT(type, from, in, index)    type; in is the input, a from const*
 //   keep          FATLINK_KEEP(type, x)                     bool
 //   keep_store    FATLINK_KEEP(type, x)                     bool
 //                 FATLINK_STORE(to, type, x)                to: what is written for x
 //   less          FATLINK_LESS(type, a, b)                  bool
 //   equal         FATLINK_EQUAL(type, a, b)                 bool: whether b is equal to a
-//   by_key        FATLINK_COMBINE(type, a, b)               type
-//                 FATLINK_SAME_KEY(type, a, b)              bool: whether key b is equal to a
-//   same_key      FATLINK_SAME_KEY(type, a, b)              bool; keys may have any size
+//   same_key      FATLINK_SAME_KEY(type, a, b)              bool: whether key b is equal to a;
+//                                                           keys may have any size
 //   key           FATLINK_KEY(type, x)                      an unsigned integer (sort_keys.cuh)
 //   bin           FATLINK_BIN(type, x)                      unsigned: the bin of x
 //   part          FATLINK_PART(type, x)                     unsigned: 0, 1, or more for the rest
@@ -31,8 +30,11 @@
 //   map2          FATLINK_MAP2(to, from1, a, from2, b)      to
 //   map3          FATLINK_MAP3(to, from1, a, from2, b, from3, c)
 //
-// The bodies of LOAD, STORE, KEEP, KEY, BIN, PART and MAP may use `state`, a void const*: the
-// launch's user data, or null. No hook may synchronize the block or the warp.
+// by_key has the macros of combine and same_key; load_combine, load_keep, load_bin and load_by_key
+// have those of load and of the contract that their names end in. A source defines one or both.
+//
+// The bodies of LOAD, LOAD_AT, STORE, KEEP, KEY, BIN, PART and MAP may use `state`, a void const*:
+// the launch's user data, or null. No hook may synchronize the block or the warp.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +59,11 @@ __device__ __forceinline__ To copy_bits(From const& from)
   static_assert(sizeof(type) != (bytes) || FATLINK_ELEMENT_BYTES == (bytes), \
                 #type " has " #bytes " bytes: use the contract " #contract "_" #bytes)
 
-/// Checks that the contract `contract`_N has the size of `type`, and records it for `hook`.
-#define FATLINK_DETAIL_ELEMENT_OF(contract, hook, type)                                        \
+#define FATLINK_DETAIL_CHECK_ALIGNMENT(contract, type)     \
+  static_assert(alignof(type) <= alignof(fatlink_element), \
+                #type " is aligned to more than the elements of the contract " #contract)
+
+#define FATLINK_DETAIL_CHECK_TYPE(contract, type)                                              \
   static_assert(sizeof(type) == 1 || sizeof(type) == 2 || sizeof(type) == 4 ||                 \
                     sizeof(type) == 8 || sizeof(type) == 16 || sizeof(type) == 32,             \
                 #type " has a size without a contract: pad it to 1, 2, 4, 8, 16 or 32 bytes"); \
@@ -68,20 +73,23 @@ __device__ __forceinline__ To copy_bits(From const& from)
   FATLINK_DETAIL_CHECK_SIZE(contract, type, 8);                                                \
   FATLINK_DETAIL_CHECK_SIZE(contract, type, 16);                                               \
   FATLINK_DETAIL_CHECK_SIZE(contract, type, 32);                                               \
-  static_assert(alignof(type) <= alignof(fatlink_element),                                     \
-                #type " is aligned to more than the elements of the contract " #contract);     \
-  FATLINK_ELEMENT(hook, type)
+  FATLINK_DETAIL_CHECK_ALIGNMENT(contract, type)
 
-#ifdef FATLINK_CONTRACT_LOADS  // defined by load_combine, which has the hook `load`
-#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(load_combine, combine, type)
-#elif defined(FATLINK_CONTRACT_BY_KEY)  // defined by by_key
-#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(by_key, combine, type)
+// The contract of a hook, without its size. A contract with several hooks defines FATLINK_CONTRACT;
+// a contract with one hook has the hook's name.
+#ifdef FATLINK_CONTRACT
+#define FATLINK_DETAIL_CONTRACT(hook) FATLINK_CONTRACT
 #else
-#define FATLINK_DETAIL_CHECK_COMBINE(type) FATLINK_DETAIL_ELEMENT_OF(combine, combine, type)
+#define FATLINK_DETAIL_CONTRACT(hook) hook
 #endif
 
+/// Checks that the contract has the size of `type`, and records the type for `hook`.
+#define FATLINK_DETAIL_ELEMENT_OF(hook, type)                     \
+  FATLINK_DETAIL_CHECK_TYPE(FATLINK_DETAIL_CONTRACT(hook), type); \
+  FATLINK_ELEMENT(hook, type)
+
 #define FATLINK_COMBINE(type, a, b)                                                             \
-  FATLINK_DETAIL_CHECK_COMBINE(type);                                                           \
+  FATLINK_DETAIL_ELEMENT_OF(combine, type);                                                     \
   static __device__ __forceinline__ type fatlink_combine(type a, type b);                       \
   extern "C" __device__ fatlink_element combine(fatlink_element a, fatlink_element b)           \
   {                                                                                             \
@@ -92,7 +100,7 @@ __device__ __forceinline__ To copy_bits(From const& from)
 
 /// A hook of two elements: `bool hook(fatlink_element, fatlink_element)`.
 #define FATLINK_DETAIL_RELATION(hook, type, a, b)                        \
-  FATLINK_DETAIL_ELEMENT_OF(hook, hook, type);                           \
+  FATLINK_DETAIL_ELEMENT_OF(hook, type);                                 \
   static __device__ __forceinline__ bool fatlink_##hook(type a, type b); \
   extern "C" __device__ bool hook(fatlink_element a, fatlink_element b)  \
   {                                                                      \
@@ -122,8 +130,8 @@ __device__ __forceinline__ To copy_bits(From const& from)
   static __device__ __forceinline__ bool fatlink_same_key(type a, type b)
 
 /// A hook of one element and the state: `result hook(fatlink_element, void const*)`.
-#define FATLINK_DETAIL_UNARY(contract, result, hook, type, x)                         \
-  FATLINK_DETAIL_ELEMENT_OF(contract, hook, type);                                    \
+#define FATLINK_DETAIL_UNARY(result, hook, type, x)                                   \
+  FATLINK_DETAIL_ELEMENT_OF(hook, type);                                              \
   static __device__ __forceinline__ result fatlink_##hook(type x, void const* state); \
   extern "C" __device__ result hook(fatlink_element x, void const* state)             \
   {                                                                                   \
@@ -132,16 +140,12 @@ __device__ __forceinline__ To copy_bits(From const& from)
   static __device__ __forceinline__ result fatlink_##hook(type x,                     \
                                                           [[maybe_unused]] void const* state)
 
-#ifdef FATLINK_CONTRACT_STORES  // defined by keep_store, which has the hook `store`
-#define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep_store, bool, keep, type, x)
-#else
-#define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(keep, bool, keep, type, x)
-#endif
-#define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(bin, unsigned, bin, type, x)
-#define FATLINK_PART(type, x) FATLINK_DETAIL_UNARY(part, unsigned, part, type, x)
+#define FATLINK_KEEP(type, x) FATLINK_DETAIL_UNARY(bool, keep, type, x)
+#define FATLINK_BIN(type, x) FATLINK_DETAIL_UNARY(unsigned, bin, type, x)
+#define FATLINK_PART(type, x) FATLINK_DETAIL_UNARY(unsigned, part, type, x)
 
 #define FATLINK_KEY(type, x)                                                                      \
-  FATLINK_DETAIL_ELEMENT_OF(key, key, type);                                                      \
+  FATLINK_DETAIL_ELEMENT_OF(key, type);                                                           \
   static __device__ __forceinline__ fatlink::detail::unsigned_key fatlink_key(type x,             \
                                                                               void const* state); \
   extern "C" __device__ unsigned long long key(fatlink_element x, void const* state)              \
@@ -151,8 +155,14 @@ __device__ __forceinline__ To copy_bits(From const& from)
   static __device__ __forceinline__ fatlink::detail::unsigned_key fatlink_key(                    \
       type x, [[maybe_unused]] void const* state)
 
+/// Records what `load` reads, and what it returns.
+#define FATLINK_DETAIL_LOAD_OF(type, from)                        \
+  FATLINK_DETAIL_CHECK_TYPE(FATLINK_DETAIL_CONTRACT(load), type); \
+  FATLINK_ELEMENT(load, from);                                    \
+  FATLINK_ELEMENT(load_out, type)
+
 #define FATLINK_LOAD(type, from, x)                                                                \
-  FATLINK_ELEMENT(load, from);                                                                     \
+  FATLINK_DETAIL_LOAD_OF(type, from);                                                              \
   static __device__ __forceinline__ type fatlink_load(from x, void const* state);                  \
   extern "C" __device__ fatlink_element load(void const* in, std::size_t index, void const* state) \
   {                                                                                                \
@@ -160,6 +170,21 @@ __device__ __forceinline__ To copy_bits(From const& from)
     return fatlink_detail::copy_bits<fatlink_element>(fatlink_load(x, state));                     \
   }                                                                                                \
   static __device__ __forceinline__ type fatlink_load(from x, [[maybe_unused]] void const* state)
+
+#define FATLINK_LOAD_AT(type, from, in, index)                                                  \
+  FATLINK_DETAIL_LOAD_OF(type, from);                                                           \
+  static __device__ __forceinline__ type fatlink_load(from const* in, std::size_t index,        \
+                                                      void const* state);                       \
+  extern "C" __device__ fatlink_element load(void const* fatlink_in, std::size_t fatlink_index, \
+                                             void const* fatlink_state)                         \
+  {                                                                                             \
+    auto const fatlink_value =                                                                  \
+        fatlink_load(static_cast<from const*>(fatlink_in), fatlink_index, fatlink_state);       \
+    return fatlink_detail::copy_bits<fatlink_element>(fatlink_value);                           \
+  }                                                                                             \
+  static __device__ __forceinline__ type fatlink_load([[maybe_unused]] from const* in,          \
+                                                      [[maybe_unused]] std::size_t index,       \
+                                                      [[maybe_unused]] void const* state)
 
 #define FATLINK_STORE(to, type, x)                                                           \
   FATLINK_ELEMENT(store, to);                                                                \

@@ -34,13 +34,14 @@ TEST(HookMacros, OfOthersAreNotExplained)
 TEST(HookMacros, NameTheContractsOfTheirHook)
 {
   auto const stated = contract_with_hook("apply_transform", "user_transform");
-  EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", &stated),
-            "FATLINK_BIN defines bin, a hook of bin_N, and the source is compiled for "
-            "apply_transform/1: pass a library with it, or state the contract "
-            "(<compile_options::contract>)");
+  EXPECT_EQ(
+      macro_hint("  FATLINK_BIN(float, x)\n", &stated),
+      "FATLINK_BIN defines bin, a hook of bin_N and load_bin_N, and the source is compiled for "
+      "apply_transform/1: pass a library with one of them, or state the contract "
+      "(<compile_options::contract>)");
   EXPECT_EQ(macro_hint("  FATLINK_BIN(float, x)\n", nullptr),
-            "FATLINK_BIN defines bin, a hook of bin_N: pass a library with it, or state the "
-            "contract (<compile_options::contract>)");
+            "FATLINK_BIN defines bin, a hook of bin_N and load_bin_N: pass a library with one of "
+            "them, or state the contract (<compile_options::contract>)");
 }
 
 TEST(HookMacros, OfTheContractItselfAreRight)
@@ -74,7 +75,7 @@ TEST(HookMacros, ExplainAHookOfAnotherContract)
 {
   auto const hint = other_contract_hint("keep", contract_with_hook("combine_8", "combine"));
   EXPECT_TRUE(hint.starts_with(
-      "keep is a hook of keep_8 and keep_store_8: pass a library with one of them"))
+      "keep is a hook of keep_8, keep_store_8 and load_keep_8: pass a library with one of them"))
       << hint;  // the libraries that are installed follow
   EXPECT_EQ(other_contract_hint("combine", contract_with_hook("combine_8", "combine")), "");
   EXPECT_EQ(other_contract_hint("other", contract_with_hook("combine_8", "combine")), "");

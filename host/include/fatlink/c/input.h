@@ -29,6 +29,11 @@ FATLINK_C_API void const* fatlink_input_bytes(fatlink_input const* input, size_t
 FATLINK_C_API char const* fatlink_input_digest(fatlink_input const* input);
 /** Whether the bytes are known to be unchanged since the build: 1 or 0. */
 FATLINK_C_API int32_t fatlink_input_is_verified(fatlink_input const* input);
+/** The type of the elements that FATLINK_ELEMENT (fatlink/element.cuh) records under `name`, such
+   as "float32", or "bytes8" for a struct of 8 bytes. Free it with fatlink_text_free. NULL: nothing
+   is recorded. */
+FATLINK_C_API fatlink_error* fatlink_input_get_element(fatlink_input const* input, char const* name,
+                                                       char** type);
 /** Frees an input; NULL is ignored. */
 FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 
