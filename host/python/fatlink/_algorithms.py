@@ -76,6 +76,20 @@ def state_view(call, array, name="state"):
     return state
 
 
+def limit_of(call, n):
+    """The names and entries of the arguments for `n`, the number of elements that the device knows; none without it."""
+    if n is None:
+        return (), ()
+    given = view_of(n, "n")
+    if given.count != 1 or given.element.name not in ("int64", "uint64"):
+        raise UsageTypeError(f"n is an array of {given.count} {given.element}", input="n",
+                             hint="pass an array of one int64 or uint64 on the device of x; of a known number, pass x[:number]")
+    if "limit" not in call.prepared.by_name:
+        raise UsageError("n is given for an order that is no key", input="n",
+                         hint='pass op "less" or "greater" for numbers, or key=; or pass x[:number]')
+    return ("limit",), (View(given.array, given.kind, given.address, 1, (1,), number_type("uint64"), given.place),)
+
+
 def accumulator(source, op, dtype, out):
     """The type that elements are converted to before they are combined; None: no conversion. Integers of fewer than 64 bits
     are added and multiplied in the type that the framework's own sum uses, or in the type of `out`."""
@@ -159,7 +173,7 @@ def unknown_arguments(function, names):
 
 
 def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
-           init: Any = None, out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
+           init: Any = None, n: Array | None = None, out: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> Any:
     """Folds all elements of `x` with an operator, in order, starting with `init`. Returns an array without dimensions; for
     NumPy, a scalar.
 
@@ -177,6 +191,8 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
                 use the type of `out`, or the type of the framework's own sum (int64 or uint64; PyTorch int64; JAX 32 bits
                 unless jax_enable_x64). With `load`: the type that it makes; CUDA source and compiled operators state it
     init        a number, or bytes or a tuple for a struct; None: the identity of "add", "multiply", "max", "min" and "abs_max"
+    n           an array of one int64 or uint64 on the device of `x`: only the first n elements are used, at most len(x); the call
+                does not wait for the number. None: all
     out         an array of the shape () or (1,) for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -187,7 +203,7 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
     if others:
         raise unknown_arguments("reduce", others)
     again = None
-    if dtype is None and init is None and stream is None and load_state is None:
+    if dtype is None and init is None and stream is None and load_state is None and n is None:
         again = find_repeated("reduce", op, mode, device, (x,), out, -1, load)
         if again is not None and (done := again.run((x,), out)) is not None:
             return done
@@ -196,14 +212,14 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
     if load is None and (element := accumulator(source, op, dtype, out)) is not None:
         load = Conversion(source.element, element)
     call, *state = find_loaded("reduce", "combine", op, (source,), load, load_state, device, mode, dtype, out)
-    return _folded(call, again, source, init, out, stream, *state)
+    return _folded(call, again, source, init, out, stream, *state, *limit_of(call, n))
 
 
-def _folded(call, again, source, init, out, stream, state_names, states):
+def _folded(call, again, source, init, out, stream, state_names, states, limit_names=(), limits=()):
     """Runs a reduction. `again`: the Repeated that learns the call."""
     result = _single_output(call, out, source, stream)
-    names = ("in", "out", "init", *state_names)
-    entries = (source, result, call.initial(init, call.elements["out"] or source.element), *states)
+    names = ("in", "out", "init", *state_names, *limit_names)
+    entries = (source, result, call.initial(init, call.elements["out"] or source.element), *states, *limits)
     run(call.prepared, names, entries, stream)
     if again is not None:
         again.learn(call.prepared, names, entries, (source,), result)
@@ -289,7 +305,7 @@ def segmented_reduce(x: A, offsets: Array, op: Operator = "add", *, dtype: Any =
     return result.array
 
 
-def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode, *init):
+def _scan(name, again, x, op, load, load_state, dtype, n, out, stream, device, mode, *init):
     """The result of a scan. `again`: the Repeated that learns the call. `init`: only for an exclusive scan."""
     require_load(load, load_state=load_state)
     source = elements_of(x, load, out)
@@ -302,8 +318,9 @@ def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode
         source, call = _find_and_convert(name, source, element, op, stream, device, mode)
     is_in_place = element is not None and out is None
     result = source if is_in_place else output_for(call, "out", out, source.shape, source, stream)
-    names = (*("in", "out", "init")[:2 + len(init)], *state_names)
-    entries = (source, result, *[call.initial(value, call.elements["out"] or source.element) for value in init], *states)
+    limit_names, limits = limit_of(call, n)
+    names = (*("in", "out", "init")[:2 + len(init)], *state_names, *limit_names)
+    entries = (source, result, *[call.initial(value, call.elements["out"] or source.element) for value in init], *states, *limits)
     run(call.prepared, names, entries, stream)
     if again is not None and element is None:
         again.learn(call.prepared, names, entries, (source,), result)
@@ -311,7 +328,7 @@ def _scan(name, again, x, op, load, load_state, dtype, out, stream, device, mode
 
 
 def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
-         out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
+         n: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan: element i combines x[0] to x[i].
 
     x           an array of one dimension; with `load` also range(n), as in reduce
@@ -319,6 +336,7 @@ def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state
     load        as in reduce
     load_state  as in reduce
     dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
+    n           as in reduce; elements of the result beyond n are not written
     out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -329,15 +347,15 @@ def scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state
     if others:
         raise unknown_arguments("scan", others)
     again = None
-    if dtype is None and stream is None and load_state is None:
+    if dtype is None and stream is None and load_state is None and n is None:
         again = find_repeated("scan", op, mode, device, (x,), out, 1, load)
         if again is not None and (done := again.run((x,), out)) is not None:
             return done
-    return _scan("scan", again, x, op, load, load_state, dtype, out, stream, device, mode)
+    return _scan("scan", again, x, op, load, load_state, dtype, n, out, stream, device, mode)
 
 
 def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
-                   init: Any = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+                   init: Any = None, n: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                    **others: Never) -> A:
     """Exclusive scan: element i combines `init` and x[0] to x[i - 1].
 
@@ -347,6 +365,7 @@ def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, 
     load_state  as in reduce
     dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     init        as in reduce
+    n           as in reduce; elements of the result beyond n are not written
     out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -357,11 +376,11 @@ def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, 
     if others:
         raise unknown_arguments("exclusive_scan", others)
     again = None
-    if dtype is None and init is None and stream is None and load_state is None:
+    if dtype is None and init is None and stream is None and load_state is None and n is None:
         again = find_repeated("exclusive_scan", op, mode, device, (x,), out, 1, load)
         if again is not None and (done := again.run((x,), out)) is not None:
             return done
-    return _scan("exclusive_scan", again, x, op, load, load_state, dtype, out, stream, device, mode, init)
+    return _scan("exclusive_scan", again, x, op, load, load_state, dtype, n, out, stream, device, mode, init)
 
 
 # map: by the number of arrays: the library, and the names of its arguments.
@@ -370,7 +389,7 @@ _MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", 
 
 
 def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, dtype: Any = None,
-        state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None,
+        state: Array | None = None, n: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None,
         mode: Mode = "lto", **others: Never) -> A:
     """Applies an operator to each element of one to three arrays of equal shape.
 
@@ -380,6 +399,7 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     dtype       for a Python function: the type of the results ("float32"); None: the type of the arrays, unless the function
                 returns another kind of number
     state       an array that the operator receives in addition to the elements; None: a null pointer
+    n           as in reduce; elements of the result beyond n are not written
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -390,7 +410,7 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     if others:
         raise unknown_arguments("map", others)
     arrays = (x,) if y is None and z is None else (x, y) if z is None else (x, y, z)
-    again = find_repeated("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
+    again = find_repeated("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None and n is None else None
     if again is not None and (done := again.run(arrays, out)) is not None:
         return done
     sources = (view_of(x, "x"),) if len(arrays) == 1 else _views_of_equal_shapes(x, y, z)
@@ -399,7 +419,8 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
     result = output_for(call, "out", given or out, sources[0].shape, sources[0], stream)
     entries = (result, *sources, state_view(call, state))
-    run(call.prepared, names, entries, stream)
+    limit_names, limits = limit_of(call, n)
+    run(call.prepared, (*names, *limit_names), (*entries, *limits), stream)
     if again is not None:
         again.learn(call.prepared, names, entries, sources, result)
     return result.array
@@ -475,7 +496,8 @@ def _outputs_of_parts(call, outputs, source, stream, names=None):
     return results
 
 
-def selection(name, base, x, op, states, outputs, count, stream, device, mode, load=None, load_state=None, dtype=None):
+def selection(name, base, x, op, states, outputs, count, stream, device, mode, load=None, load_state=None, dtype=None,
+              n=None):
     require_load(load, load_state=load_state, dtype=dtype)
     source = elements_of(x, load, outputs["out"])
     require_one_dimension(source, name)
@@ -483,12 +505,14 @@ def selection(name, base, x, op, states, outputs, count, stream, device, mode, l
     call, *loading = find_loaded(name, base, op, (source,), load, load_state, device, mode, dtype, given)
     results = _outputs_of_parts(call, outputs, source, stream)
     values = [state_view(call, array, state) for state, array in states.items()]
-    number = counted(call, ("in", *outputs, "count", *states, *loading[0]), source, results, (*values, *loading[1]), stream, count)
+    limit_names, limits = limit_of(call, n)
+    names = ("in", *outputs, "count", *states, *loading[0], *limit_names)
+    number = counted(call, names, source, results, (*values, *loading[1], *limits), stream, count)
     return source, results, number
 
 
 def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
-           state: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
+           state: Array | None = None, n: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None,
            device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements that a predicate accepts, in order. Waits for their number. The result is the beginning of an
     array of len(x) elements; copy it to free the rest.
@@ -500,6 +524,7 @@ def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Arra
     load_state  as in reduce
     dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the predicate receives in addition to the element; None: a null pointer
+    n           as in reduce
     out         an array of len(x) elements; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
                 of which that many elements are results; None: wait for the number
@@ -512,7 +537,7 @@ def select(x: A, op: Operator, *, load: Operator | None = None, load_state: Arra
     if others:
         raise unknown_arguments("select", others)
     source, (result,), number = selection("select", "keep", x, op, {"state": state}, {"out": out}, count, stream, device, mode, load,
-                                          load_state, dtype)
+                                          load_state, dtype, n)
     return first(source, result.array, number)
 
 
@@ -603,7 +628,7 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
 
 
 def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = None, load_state: Array | None = None, dtype: Any = None,
-              state: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
+              state: Array | None = None, n: Array | None = None, out: A | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
               **others: Never) -> A:
     """Counts the elements in each bin. The counts are uint64; for PyTorch, int64.
 
@@ -615,6 +640,7 @@ def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = No
     load_state  as in reduce
     dtype       the type of the elements that `load` makes; CUDA source and compiled operators state it. Not without `load`
     state       an array that the operator receives in addition to the element; None: a null pointer
+    n           as in reduce
     out         an array of `bins` elements of int64 or uint64; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -634,6 +660,7 @@ def histogram(x: A, op: Operator, *, bins: int = 256, load: Operator | None = No
     else:
         result = view_of(out, "out")
         require_output("out", result, lambda element: element.name in ("int64", "uint64"), (bins,))
-    run(call.prepared, ("in", "counts", "bins", "state", *loading[0]),
-        (source, result, call.prepared.value("bins", bins), state_view(call, state), *loading[1]), stream)
+    limit_names, limits = limit_of(call, n)
+    run(call.prepared, ("in", "counts", "bins", "state", *loading[0], *limit_names),
+        (source, result, call.prepared.value("bins", bins), state_view(call, state), *loading[1], *limits), stream)
     return result.array

@@ -3,7 +3,8 @@
 in common. In a sorted array, a run has all elements of one value."""
 from __future__ import annotations
 
-from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, elements_of, find_loaded, first, output_for,
+from ._algorithms import (A, Any, Array, Mode, Never, Operator, Where, accumulator, converted, counted, elements_of, find_loaded, first, limit_of,
+                          output_for,
                           require_load, require_one_dimension, selection, unknown_arguments)
 from ._elements import number_type
 from ._errors import UsageError
@@ -12,7 +13,7 @@ from ._operators import not_an_operator
 from ._plans import require_output, run, view_of
 
 
-def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, count: Array | None = None, stream: Any = None, device: Where = None,
+def unique_consecutive(x: A, op: Operator = "equal", *, n: Array | None = None, out: A | None = None, count: Array | None = None, stream: Any = None, device: Where = None,
                        mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements that differ from the element before them, in order: of a sorted array, each value once. Waits for
     their number. The result is the beginning of an array of len(x) elements; copy it to free the rest.
@@ -20,6 +21,7 @@ def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, co
     x           an array of one dimension
     op          returns whether an element repeats the one before: "equal", another name, a file, CUDA source, an Input or a
                 Python function of both
+    n           as in reduce
     out         an array of len(x) elements; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
                 of which that many elements are results; None: wait for the number
@@ -31,7 +33,8 @@ def unique_consecutive(x: A, op: Operator = "equal", *, out: A | None = None, co
         array([1, 3, 1], dtype=int32)"""
     if others:
         raise unknown_arguments("unique_consecutive", others)
-    source, (result,), number = selection("unique", "equal", x, op, {}, {"out": out}, count, stream, device, mode)
+    source, (result,), number = selection("unique", "equal", x, op, {}, {"out": out}, count, stream, device, mode,
+                                          n=n)
     return first(source, result.array, number)
 
 
@@ -68,7 +71,7 @@ def _output_of_runs(call, name, given, like, stream):
 
 def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = "equal", load: Operator | None = None,
                   load_state: Array | None = None, dtype: Any = None,
-                  out_keys: A | None = None, out: Array | None = None, count: Array | None = None, stream: Any = None,
+                  out_keys: A | None = None, n: Array | None = None, out: Array | None = None, count: Array | None = None, stream: Any = None,
                   device: Where = None, mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
     """Folds the elements of `x` whose keys are equal and consecutive. Returns the key and the result of each run of equal keys,
     and waits for their number. The results are the beginnings of arrays of len(keys) elements; copy them to free the rest.
@@ -82,6 +85,7 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
     load_state  as in reduce
     dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
     out_keys    as `out`, for the keys
+    n           as in reduce, of the keys
     out         an array of len(keys) elements for the results; None: a new one of the kind of `x`
     count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
                 which that many elements are results; None: wait for the number
@@ -102,13 +106,14 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
                                             out, equal)
     result_keys = _keys_of_runs(call, out_keys, keys_view, stream)
     result = _output_of_runs(call, "out", out, source, stream)
-    number = counted(call, ("keys", "in", "out_keys", "out", "count", *state_names), keys_view, (source, result_keys, result), states,
-                     stream, count)
+    limit_names, limits = limit_of(call, n)
+    number = counted(call, ("keys", "in", "out_keys", "out", "count", *state_names, *limit_names), keys_view,
+                     (source, result_keys, result), (*states, *limits), stream, count)
     return first(keys_view, result_keys.array, number), first(source, result.array, number)
 
 
 def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "equal", load: Operator | None = None,
-                load_state: Array | None = None, dtype: Any = None, out: A | None = None,
+                load_state: Array | None = None, dtype: Any = None, n: Array | None = None, out: A | None = None,
                 stream: Any = None, device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Inclusive scan of each run of equal keys: element i combines the elements of `x` from the beginning of its run to x[i].
 
@@ -120,6 +125,7 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
     load        computes the values from the elements of `x`, as in reduce
     load_state  as in reduce
     dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
+    n           as in reduce, of the keys; elements of the result beyond n are not written
     out         an array for the result, which may be `x`; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -139,11 +145,12 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
                                             equal)
     is_in_place = element is not None and out is None
     result = source if is_in_place else output_for(call, "out", out, source.shape, source, stream)
-    run(call.prepared, ("keys", "in", "out", *state_names), (keys_view, source, result, *states), stream)
+    limit_names, limits = limit_of(call, n)
+    run(call.prepared, ("keys", "in", "out", *state_names, *limit_names), (keys_view, source, result, *states, *limits), stream)
     return result.array
 
 
-def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys: A | None = None, out: Array | None = None,
+def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys: A | None = None, n: Array | None = None, out: Array | None = None,
                   count: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                   **others: Never) -> tuple[A, Array]:
     """Returns the key and the first value of each run of equal keys, and waits for their number. The results are the beginnings
@@ -154,6 +161,7 @@ def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
     out_keys    as `out`, for the keys
+    n           as in reduce, of the keys
     out         an array of len(keys) elements for the values; None: a new one of the kind of `values`
     count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
                 which that many elements are results; None: wait for the number
@@ -178,11 +186,13 @@ def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys
     else:
         result = view_of(out, "out")
         require_output("out", result, lambda element: element is source.element, source.shape)
-    number = counted(call, ("keys", "in", "out_keys", "out", "count"), keys_view, (source, result_keys, result), (), stream, count)
+    limit_names, limits = limit_of(call, n)
+    number = counted(call, ("keys", "in", "out_keys", "out", "count", *limit_names), keys_view, (source, result_keys, result), limits,
+                     stream, count)
     return first(keys_view, result_keys.array, number), first(source, result.array, number)
 
 
-def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None, out: Array | None = None,
+def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None, n: Array | None = None, out: Array | None = None,
                 count: Array | None = None, stream: Any = None, device: Where = None, mode: Mode = "lto",
                 **others: Never) -> tuple[A, Array]:
     """Returns the key and the length of each run of equal keys (a run-length encoding), and waits for their number. The results
@@ -192,6 +202,7 @@ def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None
     equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
                 FATLINK_SAME_KEY, an Input or a Python function of both
     out_keys    as `out`, for the keys
+    n           as in reduce, of the keys
     out         an array of len(keys) elements of int64 or uint64 for the lengths; None: a new one of the kind of `keys`
     count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
                 which that many elements are results; None: wait for the number
@@ -213,5 +224,6 @@ def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None
     else:
         lengths = view_of(out, "out")
         require_output("out", lengths, lambda element: element.name in ("int64", "uint64"), source.shape)
-    number = counted(call, ("keys", "out_keys", "lengths", "count"), source, (result_keys, lengths), (), stream, count)
+    limit_names, limits = limit_of(call, n)
+    number = counted(call, ("keys", "out_keys", "lengths", "count", *limit_names), source, (result_keys, lengths), limits, stream, count)
     return first(source, result_keys.array, number), first(source, lengths.array, number)

@@ -2,7 +2,8 @@
 """Sorts, and algorithms on sorted arrays; _algorithms.py says what all algorithms have in common."""
 from __future__ import annotations
 
-from ._algorithms import A, Any, Array, Mode, Never, Operator, Side, Where, output_for, require_offsets, require_one_dimension, unknown_arguments
+from ._algorithms import (A, Any, Array, Mode, Never, Operator, Side, Where, limit_of, output_for, require_offsets,
+                          require_one_dimension, unknown_arguments)
 from ._arguments import shown
 from ._arrays import require_one_place
 from ._elements import number_type
@@ -12,7 +13,7 @@ from ._operators import KEYS_OF_ORDERS, name_of
 from ._plans import require_output, run, view_of
 
 
-def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int | None = None, out: A | None = None, stream: Any = None,
+def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int | None = None, n: Array | None = None, out: A | None = None, stream: Any = None,
          device: Where = None, mode: Mode = "lto", **others: Never) -> A:
     """Returns the elements in sorted order; equal elements keep their order. Numbers are sorted as NumPy sorts them: 0 and -0
     are equal, and NaN is last. "greater" is the reverse order: NaN is first.
@@ -24,6 +25,7 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
                 a name, a file or source with FATLINK_KEY; of elements of N < 8 bytes, the lower 8 N bits of the key count
     bits        how many bits of the keys are compared, the least significant ones, rounded up to a multiple of 8; fewer bits
                 take less time; None: all
+    n           as in reduce; elements of the result beyond n are not written
     out         an array for the result; None: a new one of the kind of `x`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -33,14 +35,14 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
         array([8., 3., 1.], dtype=float32)"""
     if others:
         raise unknown_arguments("sort", others)
-    again = find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None and key is None and bits is None else None
+    again = find_repeated("sort", op, mode, device, (x,), out, 1) if stream is None and key is None and bits is None and n is None else None
     if again is not None and (done := again.run((x,), out)) is not None:
         return done
     source = view_of(x, "x")
     require_one_dimension(source, "sort")
     call = _find_sort("", op, key, bits, source, device, mode)
     result = output_for(call, "out", out, source.shape, source, stream)
-    names, values = _key_bits(call, bits)
+    names, values = _key_bits(call, bits, n)
     run(call.prepared, ("in", "out", *names), (source, result, *values), stream)
     if again is not None:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
@@ -48,7 +50,7 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
 
 
 def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator | None = None, bits: int | None = None,
-               out: A | None = None, out_values: Array | None = None, stream: Any = None, device: Where = None,
+               n: Array | None = None, out: A | None = None, out_values: Array | None = None, stream: Any = None, device: Where = None,
                mode: Mode = "lto", **others: Never) -> tuple[A, Array]:
     """Returns the keys in sorted order, and the values in the order of their keys.
 
@@ -58,6 +60,7 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
     key         as in sort
     bits        as in sort
     out_values  as `out`, for the values
+    n           as in reduce; elements of the results beyond n are not written
     out         an array for the keys; None: a new one of the kind of `keys`
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
@@ -80,7 +83,7 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
     else:
         result_values = view_of(out_values, "out_values")
         require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
-    names, sizes = _key_bits(call, bits)
+    names, sizes = _key_bits(call, bits, n)
     run(call.prepared, ("in", "in_values", "out", "out_values", *names), (source, values_view, result, result_values, *sizes), stream)
     return result.array, result_values.array
 
@@ -112,9 +115,10 @@ def _find_sort(suffix, op, key, bits, source, device, mode):
     return find_algorithm(f"sort{suffix}", "less", op, (source,), device, mode)
 
 
-def _key_bits(call, bits):
-    """The arguments of a radix sort with fewer bits."""
-    return ((), ()) if bits is None else (("bits",), (call.prepared.value("bits", int(bits)),))
+def _key_bits(call, bits, n=None):
+    """The arguments of a radix sort with fewer bits or of fewer elements."""
+    names, values = limit_of(call, n)
+    return (names, values) if bits is None else ((*names, "bits"), (*values, call.prepared.value("bits", int(bits))))
 
 
 def segmented_sort(x: A, offsets: Array, op: Operator = "less", *, longest: int | None = None, out: A | None = None,
