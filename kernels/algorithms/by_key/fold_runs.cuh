@@ -42,7 +42,7 @@ class run_folder {
     bool ends_run;  // whether the last run of the tile ends in it
   };
 
-  __device__ run_folder(storage& shared, Source in, key_hooks keys, std::size_t n,
+  __device__ run_folder(storage& shared, Source in, key_hooks keys, element_count n,
                         slot<fold>* slots, unsigned* ticket, Combine combine)
       : shared_(shared),
         keys_(keys),
@@ -50,8 +50,9 @@ class run_folder {
         combine_(combine),
         tile_(take_tile(ticket, shared.tile)),
         begin_(std::size_t{tile_} * tile_size),
-        rest_(n - begin_)
+        rest_(rest_from(begin_, n.get()))
   {
+    if (rest_ == 0) return;
     load_tile(items_, in + begin_, rest_, tile_size);
     auto const runs = heads_.find(keys, begin_, rest_);
     fold_warp(runs);
@@ -63,6 +64,7 @@ class run_folder {
   /// The last tile sets `count` to the number of runs.
   __device__ __forceinline__ void reduce(Element* out, unsigned long long* count)
   {
+    if (rest_ == 0) return clear_count(begin_, count);
     finder_of_folds finder(shared_.before, slots_, tile_, sum_, combine_folds{combine_});
     finder.publish();
     write_folds();
@@ -77,6 +79,7 @@ class run_folder {
 
   __device__ __forceinline__ void scan(Element* out)
   {
+    if (rest_ == 0) return;
     finder_of_folds finder(shared_.before, slots_, tile_, sum_, combine_folds{combine_});
     finder.publish();
     finder.look_back();

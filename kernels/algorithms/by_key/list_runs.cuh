@@ -46,13 +46,14 @@ class run_lister {
     bool ends_run;  // whether the last run of the tile ends in it
   };
 
-  __device__ run_lister(storage& shared, key_hooks keys, std::size_t n, unsigned* ticket)
+  __device__ run_lister(storage& shared, key_hooks keys, element_count n, unsigned* ticket)
       : shared_(shared),
         keys_(keys),
         tile_(take_tile(ticket, shared.tile)),
         begin_(std::size_t{tile_} * tile_size),
-        rest_(n - begin_)
+        rest_(rest_from(begin_, n.get()))
   {
+    if (rest_ == 0) return;
     heads heads_of_tile;
     auto const count = heads_of_tile.find(keys, begin_, rest_);
     if (lane_index() == 0) shared_.warp_counts[warp_index()] = count;
@@ -65,6 +66,7 @@ class run_lister {
   __device__ __forceinline__ void write_lengths(slot<fold>* slots, unsigned long long* lengths,
                                                 unsigned long long* count)
   {
+    if (rest_ == 0) return clear_count(begin_, count);
     __syncthreads();
     auto const places = shared_.heads.places;
     fold const sum{runs_, size() - (runs_ > 0 ? places[runs_ - 1] : 0U)};
@@ -88,6 +90,7 @@ class run_lister {
   __device__ __forceinline__ void write_values(slot<tile_count>* slots, Value const* in, Value* out,
                                                unsigned long long* count)
   {
+    if (rest_ == 0) return clear_count(begin_, count);
     count_finder finder(shared_.counts, slots, tile_, {runs_}, add_counts());
     finder.publish();
     if (runs_ > tile_size / k_many_runs) prefetch(in);

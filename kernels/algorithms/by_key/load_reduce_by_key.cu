@@ -19,9 +19,10 @@ extern "C" __global__ void load_reduce_by_key_clear(slot<run_fold<fatlink_elemen
 extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     load_reduce_by_key_tiles(void const* keys, void const* in, void* out_keys, fatlink_element* out,
                              unsigned long long* count, std::size_t n,
+                             unsigned long long const* limit,
                              slot<run_fold<fatlink_element>>* slots, unsigned* ticket,
                              void const* load_state)
 {
-  fold_tile(load_from(in, load_state), key_hooks{keys, out_keys}, n, slots, ticket,
+  fold_tile(load_from(in, load_state), key_hooks{keys, out_keys}, {n, limit}, slots, ticket,
             [&](auto&& folder) { folder.reduce(out, count); });
 }

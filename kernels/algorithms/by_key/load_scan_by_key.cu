@@ -18,9 +18,9 @@ extern "C" __global__ void load_scan_by_key_clear(slot<run_fold<fatlink_element>
 
 extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     load_scan_by_key_tiles(void const* keys, void const* in, fatlink_element* out, std::size_t n,
-                           slot<run_fold<fatlink_element>>* slots, unsigned* ticket,
-                           void const* load_state)
+                           unsigned long long const* limit, slot<run_fold<fatlink_element>>* slots,
+                           unsigned* ticket, void const* load_state)
 {
-  fold_tile(load_from(in, load_state), key_hooks{keys, nullptr}, n, slots, ticket,
+  fold_tile(load_from(in, load_state), key_hooks{keys, nullptr}, {n, limit}, slots, ticket,
             [&](auto&& folder) { folder.scan(out); });
 }

@@ -17,8 +17,9 @@ extern "C" __global__ void reduce_by_key_clear(slot<run_fold<fatlink_element>>* 
 extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     reduce_by_key_tiles(void const* keys, fatlink_element const* in, void* out_keys,
                         fatlink_element* out, unsigned long long* count, std::size_t n,
-                        slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
+                        unsigned long long const* limit, slot<run_fold<fatlink_element>>* slots,
+                        unsigned* ticket)
 {
-  fold_tile(in, key_hooks{keys, out_keys}, n, slots, ticket,
+  fold_tile(in, key_hooks{keys, out_keys}, {n, limit}, slots, ticket,
             [&](auto&& folder) { folder.reduce(out, count); });
 }

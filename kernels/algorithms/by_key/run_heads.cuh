@@ -24,6 +24,18 @@ struct key_hooks {
   }
 };
 
+/// The number of elements from `begin` on, of `n`; none if `begin` is beyond the end.
+__device__ __forceinline__ std::size_t rest_from(std::size_t begin, std::size_t n)
+{
+  return n > begin ? n - begin : 0;
+}
+
+/// Sets the number of runs where there are no elements: in the first tile, without a rest.
+__device__ __forceinline__ void clear_count(std::size_t begin, unsigned long long* count)
+{
+  if (begin == 0 && threadIdx.x == 0) *count = 0;
+}
+
 struct add_numbers {
   __device__ unsigned operator()(unsigned a, unsigned b) const { return a + b; }
 };

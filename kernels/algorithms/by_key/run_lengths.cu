@@ -23,7 +23,7 @@ extern "C" __global__ void run_lengths_clear(slot<run_fold<unsigned long long>>*
 
 extern "C" __global__ void __launch_bounds__(k_threads, 4)
     run_lengths_tiles(void const* keys, void* out_keys, unsigned long long* lengths,
-                      unsigned long long* count, std::size_t n,
+                      unsigned long long* count, std::size_t n, unsigned long long const* limit,
                       slot<run_fold<unsigned long long>>* slots, unsigned* ticket)
 {
   __shared__ union {
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, 4)
   } shared;
   key_hooks const hooks{keys, out_keys};
   if (n < k_short_list)
-    short_lister(shared.few, hooks, n, ticket).write_lengths(slots, lengths, count);
+    short_lister(shared.few, hooks, {n, limit}, ticket).write_lengths(slots, lengths, count);
   else
-    long_lister(shared.many, hooks, n, ticket).write_lengths(slots, lengths, count);
+    long_lister(shared.many, hooks, {n, limit}, ticket).write_lengths(slots, lengths, count);
 }

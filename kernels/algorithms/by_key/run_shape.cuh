@@ -47,7 +47,7 @@ using folder = run_folder<fatlink_element, combine_hook, run_settings<k_run_thre
 
 /// Passes a run_folder of the block's tile to `write`.
 template <typename Source, typename Write>
-__device__ __forceinline__ void fold_tile(Source in, key_hooks keys, std::size_t n,
+__device__ __forceinline__ void fold_tile(Source in, key_hooks keys, element_count n,
                                           slot<run_fold<fatlink_element>>* slots, unsigned* ticket,
                                           Write write)
 {
@@ -57,7 +57,7 @@ __device__ __forceinline__ void fold_tile(Source in, key_hooks keys, std::size_t
     typename short_folder::storage few;
     typename long_folder::storage many;
   } shared;
-  if (k_has_short && n < k_short_size)
+  if (k_has_short && n.most < k_short_size)
     write(short_folder(shared.few, in, keys, n, slots, ticket, combine_hook{}));
   else
     write(long_folder(shared.many, in, keys, n, slots, ticket, combine_hook{}));

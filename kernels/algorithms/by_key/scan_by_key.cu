@@ -17,8 +17,9 @@ extern "C" __global__ void scan_by_key_clear(slot<run_fold<fatlink_element>>* sl
 
 extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     scan_by_key_tiles(void const* keys, fatlink_element const* in, fatlink_element* out,
-                      std::size_t n, slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
+                      std::size_t n, unsigned long long const* limit,
+                      slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
 {
-  fold_tile(in, key_hooks{keys, nullptr}, n, slots, ticket,
+  fold_tile(in, key_hooks{keys, nullptr}, {n, limit}, slots, ticket,
             [&](auto&& folder) { folder.scan(out); });
 }

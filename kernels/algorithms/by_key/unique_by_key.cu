@@ -28,8 +28,8 @@ extern "C" __global__ void unique_by_key_clear(slot<tile_count>* slots, std::siz
 
 extern "C" __global__ void __launch_bounds__(k_threads, 4)
     unique_by_key_tiles(void const* keys, value_type const* in, void* out_keys, value_type* out,
-                        unsigned long long* count, std::size_t n, slot<tile_count>* slots,
-                        unsigned* ticket)
+                        unsigned long long* count, std::size_t n, unsigned long long const* limit,
+                        slot<tile_count>* slots, unsigned* ticket)
 {
   __shared__ union {
     short_lister::storage few;
@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(k_threads, 4)
   } shared;
   key_hooks const hooks{keys, out_keys};
   if (n < k_short_list)
-    short_lister(shared.few, hooks, n, ticket).write_values(slots, in, out, count);
+    short_lister(shared.few, hooks, {n, limit}, ticket).write_values(slots, in, out, count);
   else
-    long_lister(shared.many, hooks, n, ticket).write_values(slots, in, out, count);
+    long_lister(shared.many, hooks, {n, limit}, ticket).write_values(slots, in, out, count);
 }

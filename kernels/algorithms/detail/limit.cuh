@@ -15,6 +15,15 @@ __device__ __forceinline__ std::size_t limited(std::size_t n, unsigned long long
   return count < n ? count : n;
 }
 
+/// A number of elements for code that waits for the launch before: at most `most`.
+struct element_count {
+  std::size_t most;
+  unsigned long long const* limit;
+
+  /// After wait_for_last_launch.
+  __device__ __forceinline__ std::size_t get() const { return limited(most, limit); }
+};
+
 /// The smaller of `n` and the number of chunks of `chunk` elements that *limit elements have.
 __device__ __forceinline__ std::size_t limited_chunks(std::size_t n,
                                                       unsigned long long const* limit,

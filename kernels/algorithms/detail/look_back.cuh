@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include "lanes.cuh"
+#include "limit.cuh"
 #include "overlap.cuh"
 #include "slot.cuh"
 

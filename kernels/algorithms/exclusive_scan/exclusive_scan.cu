@@ -18,7 +18,8 @@ extern "C" __global__ void exclusive_scan_clear(slot<fatlink_element>* slots, st
 
 extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
     exclusive_scan_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
-                         fatlink_element init, slot<fatlink_element>* slots, unsigned* ticket)
+                         unsigned long long const* limit, fatlink_element init,
+                         slot<fatlink_element>* slots, unsigned* ticket)
 {
-  scan_tile<true>(in, out, n, init, slots, ticket, combine_hook{});
+  scan_tile<true>(in, out, {n, limit}, init, slots, ticket, combine_hook{});
 }

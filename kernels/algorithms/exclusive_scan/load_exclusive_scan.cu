@@ -17,8 +17,9 @@ extern "C" __global__ void load_exclusive_scan_clear(slot<fatlink_element>* slot
 
 extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
     load_exclusive_scan_tiles(void const* __restrict__ in, fatlink_element* __restrict__ out,
-                              std::size_t n, fatlink_element init, slot<fatlink_element>* slots,
-                              unsigned* ticket, void const* __restrict__ load_state)
+                              std::size_t n, unsigned long long const* limit, fatlink_element init,
+                              slot<fatlink_element>* slots, unsigned* ticket,
+                              void const* __restrict__ load_state)
 {
-  scan_tile<true>(load_from(in, load_state), out, n, init, slots, ticket, combine_hook{});
+  scan_tile<true>(load_from(in, load_state), out, {n, limit}, init, slots, ticket, combine_hook{});
 }

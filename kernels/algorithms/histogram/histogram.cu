@@ -18,15 +18,18 @@ extern "C" __global__ void __launch_bounds__(k_clear_threads)
 // an unsigned integer for each of them.
 extern "C" __global__ void __launch_bounds__(k_threads)
     histogram_shared(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
-                     std::size_t n, unsigned bins, void const* __restrict__ state, unsigned width)
+                     std::size_t n, unsigned long long const* limit, unsigned bins,
+                     void const* __restrict__ state, unsigned width)
 {
-  histogram_in_shared<k_vectors, k_threads>(array_source{in}, counts, n, bins, width,
-                                            bin_hook{state});
+  histogram_in_shared<k_vectors, k_threads>(array_source{in}, counts, limited(n, limit), bins,
+                                            width, bin_hook{state});
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     histogram_global(fatlink_element const* __restrict__ in, counter* __restrict__ counts,
-                     std::size_t n, unsigned bins, void const* __restrict__ state)
+                     std::size_t n, unsigned long long const* limit, unsigned bins,
+                     void const* __restrict__ state)
 {
-  histogram_in_global<k_vectors, k_threads>(array_source{in}, counts, n, bins, bin_hook{state});
+  histogram_in_global<k_vectors, k_threads>(array_source{in}, counts, limited(n, limit), bins,
+                                            bin_hook{state});
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "../detail/limit.cuh"
 #include "../detail/overlap.cuh"
 #include "../detail/sources.cuh"
 

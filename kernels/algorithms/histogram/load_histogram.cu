@@ -17,18 +17,19 @@ extern "C" __global__ void __launch_bounds__(k_clear_threads)
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     load_histogram_shared(void const* __restrict__ in, counter* __restrict__ counts, std::size_t n,
-                          unsigned bins, void const* __restrict__ load_state,
-                          void const* __restrict__ state, unsigned width)
+                          unsigned long long const* limit, unsigned bins,
+                          void const* __restrict__ load_state, void const* __restrict__ state,
+                          unsigned width)
 {
-  histogram_in_shared<k_vectors, k_threads>(load_from(in, load_state), counts, n, bins, width,
-                                            bin_hook{state});
+  histogram_in_shared<k_vectors, k_threads>(load_from(in, load_state), counts, limited(n, limit),
+                                            bins, width, bin_hook{state});
 }
 
 extern "C" __global__ void __launch_bounds__(k_threads)
     load_histogram_global(void const* __restrict__ in, counter* __restrict__ counts, std::size_t n,
-                          unsigned bins, void const* __restrict__ load_state,
-                          void const* __restrict__ state)
+                          unsigned long long const* limit, unsigned bins,
+                          void const* __restrict__ load_state, void const* __restrict__ state)
 {
-  histogram_in_global<k_vectors, k_threads>(load_from(in, load_state), counts, n, bins,
-                                            bin_hook{state});
+  histogram_in_global<k_vectors, k_threads>(load_from(in, load_state), counts, limited(n, limit),
+                                            bins, bin_hook{state});
 }

@@ -21,5 +21,6 @@ extern "C" __global__ void __launch_bounds__(k_partition.threads, k_partition.bl
   using selector = tile_selector<fatlink_element, keep_hook,
                                  select_settings<k_partition.threads, k_partition.rows, true>>;
   __shared__ selector::storage shared;
-  selector(shared, in, {out}, rejected, count, n, slots, ticket, keep_hook{state}).select();
+  selector(shared, in, {out}, rejected, count, {n, nullptr}, slots, ticket, keep_hook{state})
+      .select();
 }

@@ -16,9 +16,9 @@ extern "C" __global__ void load_scan_clear(slot<fatlink_element>* slots, std::si
 
 extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
     load_scan_tiles(void const* __restrict__ in, fatlink_element* __restrict__ out, std::size_t n,
-                    slot<fatlink_element>* slots, unsigned* ticket,
+                    unsigned long long const* limit, slot<fatlink_element>* slots, unsigned* ticket,
                     void const* __restrict__ load_state)
 {
-  scan_tile<false>(load_from(in, load_state), out, n, fatlink_element{}, slots, ticket,
+  scan_tile<false>(load_from(in, load_state), out, {n, limit}, fatlink_element{}, slots, ticket,
                    combine_hook{});
 }

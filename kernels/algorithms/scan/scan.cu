@@ -18,7 +18,7 @@ extern "C" __global__ void scan_clear(slot<fatlink_element>* slots, std::size_t 
 
 extern "C" __global__ void __launch_bounds__(k_scan_threads, k_scan_blocks)
     scan_tiles(fatlink_element const* in, fatlink_element* out, std::size_t n,
-               slot<fatlink_element>* slots, unsigned* ticket)
+               unsigned long long const* limit, slot<fatlink_element>* slots, unsigned* ticket)
 {
-  scan_tile<false>(in, out, n, fatlink_element{}, slots, ticket, combine_hook{});
+  scan_tile<false>(in, out, {n, limit}, fatlink_element{}, slots, ticket, combine_hook{});
 }

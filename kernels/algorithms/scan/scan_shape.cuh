@@ -25,7 +25,7 @@ using scan_shape =
 
 /// Scans the tile of a block. `init` is for exclusive scans.
 template <bool Exclusive, typename Source, typename Combine>
-__device__ __forceinline__ void scan_tile(Source in, fatlink_element* out, std::size_t n,
+__device__ __forceinline__ void scan_tile(Source in, fatlink_element* out, element_count n,
                                           fatlink_element const& init, slot<fatlink_element>* slots,
                                           unsigned* ticket, Combine combine)
 {

@@ -33,13 +33,13 @@ class tile_scanner {
     unsigned tile;
   };
 
-  __device__ tile_scanner(storage& shared, Source in, Element* out, std::size_t n,
+  __device__ tile_scanner(storage& shared, Source in, Element* out, element_count count,
                           Element const& init, slot<Element>* slots, unsigned* ticket,
                           Combine combine)
       : shared_(shared),
         in_(in),
         out_(out),
-        n_(n),
+        count_(count),
         init_(init),
         slots_(slots),
         ticket_(ticket),
@@ -49,10 +49,12 @@ class tile_scanner {
   {
   }
 
-  /// Scans the tile of the block.
+  /// Scans the tile of the block, if it has elements.
   __device__ __forceinline__ void scan()
   {
     auto const tile = take_tile(ticket_, shared_.tile);
+    n_ = count_.get();
+    if (std::size_t{tile} * tile_size_ >= n_) return;
     rows<Element, k_rows> items;
     load(items, tile);
     scan_warp(items);
@@ -176,7 +178,8 @@ class tile_scanner {
   storage& shared_;
   Source in_;
   Element* out_;
-  std::size_t n_;
+  element_count count_;
+  std::size_t n_ = 0;
   Element init_;
   slot<Element>* slots_;
   unsigned* ticket_;

@@ -17,15 +17,15 @@ extern "C" __global__ void load_select_clear(slot<tile_count>* slots, std::size_
 
 extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     load_select_tiles(void const* __restrict__ in, fatlink_element* __restrict__ out,
-                      unsigned long long* count, std::size_t n, slot<tile_count>* slots,
-                      unsigned* ticket, void const* __restrict__ load_state,
-                      void const* __restrict__ state)
+                      unsigned long long* count, std::size_t n, unsigned long long const* limit,
+                      slot<tile_count>* slots, unsigned* ticket,
+                      void const* __restrict__ load_state, void const* __restrict__ state)
 {
   using selector = tile_selector<fatlink_element, keep_hook,
                                  select_settings<k_select.threads, k_select.rows, false>,
                                  copy_store<fatlink_element>, load_source>;
   __shared__ selector::storage shared;
-  selector(shared, load_from(in, load_state), {out}, nullptr, count, n, slots, ticket,
+  selector(shared, load_from(in, load_state), {out}, nullptr, count, {n, limit}, slots, ticket,
            keep_hook{state})
       .select();
 }

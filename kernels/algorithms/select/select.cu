@@ -15,10 +15,11 @@ extern "C" __global__ void select_clear(slot<tile_count>* slots, std::size_t siz
 
 extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     select_tiles(fatlink_element const* in, fatlink_element* out, unsigned long long* count,
-                 std::size_t n, slot<tile_count>* slots, unsigned* ticket, void const* state)
+                 std::size_t n, unsigned long long const* limit, slot<tile_count>* slots,
+                 unsigned* ticket, void const* state)
 {
   using selector = tile_selector<fatlink_element, keep_hook,
                                  select_settings<k_select.threads, k_select.rows, false>>;
   __shared__ selector::storage shared;
-  selector(shared, in, {out}, nullptr, count, n, slots, ticket, keep_hook{state}).select();
+  selector(shared, in, {out}, nullptr, count, {n, limit}, slots, ticket, keep_hook{state}).select();
 }

@@ -46,28 +46,31 @@ class tile_selector {
     unsigned tile;
   };
 
-  /// `rejected` is used only by a partition. `count` receives the number of kept elements; it is
-  /// not written if n is 0.
+  /// `rejected` is used only by a partition. `count` receives the number of kept elements.
   __device__ tile_selector(storage& shared, Source in, Store store, Element* rejected,
-                           unsigned long long* count, std::size_t n, slot<tile_count>* slots,
+                           unsigned long long* count, element_count n, slot<tile_count>* slots,
                            unsigned* ticket, Keep keep)
       : shared_(shared),
         in_(in),
         store_(store),
         rejected_(rejected),
         count_(count),
-        n_(n),
+        size_(n),
         slots_(slots),
         ticket_(ticket),
-        tiles_(static_cast<unsigned>((n + tile_size - 1) / tile_size)),
         keep_(keep)
   {
   }
 
-  /// Copies the elements of the block's tile.
+  /// Copies the elements of the block's tile, if it has any.
   __device__ __forceinline__ void select()
   {
     auto const tile = take_tile(ticket_, shared_.tile);
+    n_ = size_.get();
+    if (std::size_t{tile} * tile_size >= n_) {
+      if (n_ == 0 && threadIdx.x == 0) *count_ = 0;
+      return;
+    }
     rows<Element, k_rows> items;
     load(items, tile);
     rank(items, tile);
@@ -83,7 +86,7 @@ class tile_selector {
  private:
   using back = look_back<tile_count, add_counts>;
 
-  __device__ back back_from(unsigned tile) const { return {slots_, tiles_, tile, add_counts()}; }
+  __device__ back back_from(unsigned tile) const { return {slots_, gridDim.x, tile, add_counts()}; }
 
   /// Elements of the tile, which is smaller if it is the last one.
   __device__ __forceinline__ unsigned elements_of(unsigned tile) const
@@ -221,7 +224,7 @@ class tile_selector {
       auto from = back_from(tile);
       if (from.is_last_of_group() && !from.is_in_first_group())
         from.publish_prefix_of_next_group({before + count_of_tile_});
-      if (tile == tiles_ - 1) *count_ = before + count_of_tile_;
+      if (n_ - std::size_t{tile} * tile_size <= tile_size) *count_ = before + count_of_tile_;
     }
     write_kept(store_, before);
     if (Settings::is_partition)
@@ -248,10 +251,10 @@ class tile_selector {
   Store store_;
   Element* rejected_;
   unsigned long long* count_;
-  std::size_t n_;
+  element_count size_;
+  std::size_t n_ = 0;
   slot<tile_count>* slots_;
   unsigned* ticket_;
-  unsigned tiles_;
   Keep keep_;
   unsigned count_of_tile_ = 0;
   unsigned bits_[(k_rows * k_width + 31) / 32];

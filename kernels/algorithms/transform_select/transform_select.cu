@@ -37,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
       tile_selector<fatlink_element, keep_hook,
                     select_settings<k_select.threads, k_select.rows, false>, store_hook>;
   __shared__ selector::storage shared;
-  selector(shared, in, {out, store_state}, nullptr, count, n, slots, ticket, keep_hook{keep_state})
+  selector(shared, in, {out, store_state}, nullptr, count, {n, nullptr}, slots, ticket,
+           keep_hook{keep_state})
       .select();
 }

@@ -27,10 +27,11 @@ extern "C" __global__ void unique_clear(slot<tile_count>* slots, std::size_t siz
 
 extern "C" __global__ void __launch_bounds__(k_select.threads, k_select.blocks)
     unique_tiles(fatlink_element const* in, fatlink_element* out, unsigned long long* count,
-                 std::size_t n, slot<tile_count>* slots, unsigned* ticket)
+                 std::size_t n, unsigned long long const* limit, slot<tile_count>* slots,
+                 unsigned* ticket)
 {
   using selector = tile_selector<fatlink_element, differs,
                                  select_settings<k_select.threads, k_select.rows, false>>;
   __shared__ selector::storage shared;
-  selector(shared, in, {out}, nullptr, count, n, slots, ticket, differs()).select();
+  selector(shared, in, {out}, nullptr, count, {n, limit}, slots, ticket, differs()).select();
 }
