@@ -7,12 +7,14 @@ each run that `fatlink run` does not verify. Fails if there is one.
 67108867."""
 import argparse
 import concurrent.futures
-import itertools
 import json
 import os
 import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fixtures"))
+from shipped_pairs import pairs
 
 SIZES = [0, 1, 2, 31, 32, 33, 1023, 65537, 1 << 20]
 UNVERIFIED = ("there are no elements", "does not state what")  # outputs that no plan describes: the modes are compared
@@ -24,23 +26,6 @@ def sizes_of(library, n):
     return {"merge": {"n1": n, "n2": n // 2}, "lower_bound": {"n": n, "m": n // 3}, "upper_bound": {"n": n, "m": n // 3},
             "top_k": {"n": n, "k": min(n, 1000)}, "segmented_sort": {"n": n, "segments": n // 50 + 1},
             "segmented_reduce": {"n": n, "segments": n // 50 + 1}}.get(library.rpartition("_")[0], {"n": n})
-
-
-def pairs(fatbins):
-    """(library, transforms) for each library: a transform of its contract, or one of each contract that it includes."""
-    contracts = {fatbin["name"]: (fatbin["contract"] or {}).get("name") for fatbin in fatbins}
-    found = {}
-    for fatbin in fatbins:
-        for entry in fatbin.get("libraries") or []:
-            if entry["works"]:
-                found.setdefault(entry["library"], {}).setdefault(contracts[fatbin["name"]], []).append(fatbin["name"])
-    for library, groups in sorted(found.items()):
-        own = groups.pop(contracts[library], [])
-        yield from ((library, [transform]) for transform in own)
-        parts = [list(part) for part in groups.values()]
-        if parts:
-            longest = max(map(len, parts))
-            yield from ((library, list(chosen)) for chosen in zip(*(itertools.islice(itertools.cycle(part), longest) for part in parts)))
 
 
 def run(program, library, transforms, n, arguments):
