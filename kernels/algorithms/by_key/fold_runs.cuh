@@ -19,7 +19,8 @@ struct run_settings {
 
 /// Call either reduce(), which writes the key and the fold of each run, or scan(), which writes for
 /// each element the fold from the beginning of its run.
-template <typename Element, typename Combine, typename Settings>
+/// @tparam Source  of the values: a pointer, or a hook_source
+template <typename Element, typename Combine, typename Settings, typename Source>
 class run_folder {
   static constexpr unsigned k_rows = Settings::rows;
   static constexpr unsigned k_warps = Settings::threads / k_lanes;
@@ -41,7 +42,7 @@ class run_folder {
     bool ends_run;  // whether the last run of the tile ends in it
   };
 
-  __device__ run_folder(storage& shared, Element const* in, key_hooks keys, std::size_t n,
+  __device__ run_folder(storage& shared, Source in, key_hooks keys, std::size_t n,
                         slot<fold>* slots, unsigned* ticket, Combine combine)
       : shared_(shared),
         keys_(keys),

@@ -19,10 +19,6 @@ extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
                         fatlink_element* out, unsigned long long* count, std::size_t n,
                         slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
 {
-  __shared__ folder_storage shared;
-  key_hooks const hooks{keys, out_keys};
-  if (k_has_short && n < k_short_size)
-    short_folder(shared.few, in, hooks, n, slots, ticket, combine_hook{}).reduce(out, count);
-  else
-    long_folder(shared.many, in, hooks, n, slots, ticket, combine_hook{}).reduce(out, count);
+  fold_tile(in, key_hooks{keys, out_keys}, n, slots, ticket,
+            [&](auto&& folder) { folder.reduce(out, count); });
 }

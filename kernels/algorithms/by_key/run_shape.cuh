@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the tiles of reduce_by_key_N and scan_by_key_N, which their plans repeat. The
-// fastest on an H200 of those that were measured. Smaller tiles are for few elements, where large
-// ones would leave multiprocessors idle.
+// The shapes of the tiles of reduce_by_key_N, scan_by_key_N, and of both with load, which their
+// plans repeat. The fastest on an H200 of those that were measured. Smaller tiles are for few
+// elements, where large ones would leave multiprocessors idle.
 #pragma once
 
 #include "fold_runs.cuh"
@@ -42,14 +42,25 @@ constexpr unsigned k_run_blocks = k_shape.blocks;
 
 constexpr bool k_has_short = k_shape.short_rows != k_shape.rows;
 
-template <unsigned Rows>
-using folder = run_folder<fatlink_element, combine_hook, run_settings<k_run_threads, Rows>>;
-using short_folder = folder<k_shape.short_rows>;
-using long_folder = folder<k_shape.rows>;
+template <unsigned Rows, typename Source>
+using folder = run_folder<fatlink_element, combine_hook, run_settings<k_run_threads, Rows>, Source>;
 
-union folder_storage {
-  short_folder::storage few;
-  long_folder::storage many;
-};
+/// Passes a run_folder of the block's tile to `write`.
+template <typename Source, typename Write>
+__device__ __forceinline__ void fold_tile(Source in, key_hooks keys, std::size_t n,
+                                          slot<run_fold<fatlink_element>>* slots, unsigned* ticket,
+                                          Write write)
+{
+  using short_folder = folder<k_shape.short_rows, Source>;
+  using long_folder = folder<k_shape.rows, Source>;
+  __shared__ union {
+    typename short_folder::storage few;
+    typename long_folder::storage many;
+  } shared;
+  if (k_has_short && n < k_short_size)
+    write(short_folder(shared.few, in, keys, n, slots, ticket, combine_hook{}));
+  else
+    write(long_folder(shared.many, in, keys, n, slots, ticket, combine_hook{}));
+}
 
 }  // namespace fatlink_algorithms

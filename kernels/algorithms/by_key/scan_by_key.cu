@@ -19,10 +19,6 @@ extern "C" __global__ void __launch_bounds__(k_run_threads, k_run_blocks)
     scan_by_key_tiles(void const* keys, fatlink_element const* in, fatlink_element* out,
                       std::size_t n, slot<run_fold<fatlink_element>>* slots, unsigned* ticket)
 {
-  __shared__ folder_storage shared;
-  key_hooks const hooks{keys, nullptr};
-  if (k_has_short && n < k_short_size)
-    short_folder(shared.few, in, hooks, n, slots, ticket, combine_hook{}).scan(out);
-  else
-    long_folder(shared.many, in, hooks, n, slots, ticket, combine_hook{}).scan(out);
+  fold_tile(in, key_hooks{keys, nullptr}, n, slots, ticket,
+            [&](auto&& folder) { folder.scan(out); });
 }

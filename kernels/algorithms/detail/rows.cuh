@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "lanes.cuh"
+#include "sources.cuh"
 
 namespace fatlink_algorithms {
 
@@ -107,6 +108,28 @@ __device__ __forceinline__ void load_tile(rows<Element, Rows>& tile, Element con
     } else if (is_full) {
 #pragma unroll
       for (unsigned k = 0; k < k_vector<Element>; ++k) tile.vectors[row][k] = in[first + k];
+    } else {
+#pragma unroll
+      for (unsigned k = 0; k < k_vector<Element>; ++k)
+        tile.vectors[row][k] = in[first + k < count ? first + k : 0];
+    }
+  }
+}
+
+/// The same of what a hook computes. If `in` is aligned, the loads of an inlined hook are joined.
+template <typename Element, unsigned Rows, typename Load>
+__device__ __forceinline__ void load_tile(rows<Element, Rows>& tile,
+                                          hook_source<Element, Load> const& in, std::size_t count,
+                                          unsigned size)
+{
+  auto const aligned = in.as_aligned();
+  auto const is_joined = in.aligned && count >= size;
+#pragma unroll
+  for (unsigned row = 0; row < Rows; ++row) {
+    auto const first = index_in_tile<Element, Rows>(row);
+    if (is_joined) {
+#pragma unroll
+      for (unsigned k = 0; k < k_vector<Element>; ++k) tile.vectors[row][k] = aligned[first + k];
     } else {
 #pragma unroll
       for (unsigned k = 0; k < k_vector<Element>; ++k)

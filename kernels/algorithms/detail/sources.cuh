@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a fold reads elements from, packs of consecutive ones at a time: an array of elements, or
-// what the hook `load` makes of an array.
+// Where algorithms read elements from: an array of elements, or what the hook `load` computes from
+// an array. Folds read packs of consecutive elements.
 #pragma once
 
 #include <cstddef>
-
-#include "shuffle.cuh"
 
 namespace fatlink_algorithms {
 
@@ -42,7 +40,14 @@ struct aligned_source {
   template <unsigned Pack>
   __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const
   {
-    load_vectors<When>(in + index * Pack, items);
+    load_items(index * Pack, items);
+  }
+
+  /// The elements from `index` on, a multiple of Pack.
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_items(std::size_t index, Element (&items)[Pack]) const
+  {
+    load_vectors<When>(in + index, items);
   }
 };
 
@@ -56,6 +61,11 @@ struct array_source {
   __device__ __forceinline__ explicit array_source(Element const* address)
       : in{address}, aligned{reinterpret_cast<std::size_t>(address) % sizeof(uint4) == 0}
   {
+  }
+
+  __device__ __forceinline__ Element const& operator[](std::size_t index) const
+  {
+    return in[index];
   }
 
   /// The same array, for full packs, without a test of its alignment; only if `aligned`.
@@ -97,26 +107,45 @@ struct array_source {
   }
 };
 
-/// What `Load` makes of the elements of an array: load(in, index, state).
+/// What `Load` computes from an array: element k is load(in, first + k, state).
 template <typename Element, typename Load>
 struct hook_source {
   using element = Element;
   void const* in;
   void const* state;
   Load hook;
-  bool aligned;  ///< to 16 bytes
+  bool aligned;  ///< `in`, to 16 bytes
+  std::size_t first = 0;
 
-  /// The same array, only if `aligned`, which lets the loads of an inlined hook be joined.
+  __device__ __forceinline__ Element operator[](std::size_t index) const
+  {
+    return hook(in, first + index, state);
+  }
+
+  /// The elements from `index` on.
+  __device__ __forceinline__ hook_source operator+(std::size_t index) const
+  {
+    return {in, state, hook, aligned, first + index};
+  }
+
+  /// The same elements, only if `aligned`, which lets the loads of an inlined hook be joined.
   __device__ __forceinline__ hook_source as_aligned() const
   {
-    return {__builtin_assume_aligned(in, sizeof(uint4)), state, hook, true};
+    return {__builtin_assume_aligned(in, sizeof(uint4)), state, hook, true, first};
   }
 
   template <unsigned Pack>
   __device__ __forceinline__ void load_pack(std::size_t index, Element (&items)[Pack]) const
   {
 #pragma unroll
-    for (unsigned k = 0; k < Pack; ++k) items[k] = hook(in, index * Pack + k, state);
+    for (unsigned k = 0; k < Pack; ++k) items[k] = (*this)[index * Pack + k];
+  }
+
+  template <unsigned Pack>
+  __device__ __forceinline__ void load_items(std::size_t index, Element (&items)[Pack]) const
+  {
+#pragma unroll
+    for (unsigned k = 0; k < Pack; ++k) items[k] = (*this)[index + k];
   }
 
   template <unsigned Pack>
@@ -132,7 +161,7 @@ struct hook_source {
   {
 #pragma unroll
     for (unsigned k = 0; k < Pack; ++k)
-      if (k < count) items[k] = hook(in, index + k, state);
+      if (k < count) items[k] = (*this)[index + k];
   }
 };
 

@@ -10,6 +10,29 @@
 
 namespace fatlink_algorithms {
 
+constexpr unsigned k_clear_threads = 512;
+constexpr unsigned k_threads = 1024;
+constexpr unsigned k_vectors = FATLINK_ELEMENT_BYTES == 32 ? 2 : 4;
+
+/// The hook `bin` with its state as a function object.
+struct bin_hook {
+  void const* state;
+  template <typename Element>
+  __device__ __forceinline__ unsigned operator()(Element const& x) const
+  {
+    return bin(x, state);
+  }
+};
+
+/// Sets `bins` counters to zero.
+template <typename Count>
+__device__ __forceinline__ void clear_counts(Count* counts, std::size_t bins)
+{
+  start_next_launch();
+  auto const i = std::size_t{blockIdx.x} * k_clear_threads + threadIdx.x;
+  if (i < bins) counts[i] = 0;
+}
+
 /// Counts in shared memory: only the `bins` bins from `first` on.
 struct shared_bins {
   unsigned* counts;
@@ -84,11 +107,12 @@ struct cached_bins {
   }
 };
 
-/// Counts the elements of the array that fall to the block.
-template <unsigned Vectors, unsigned Threads, typename Element, typename Bins, typename BinOf>
-__device__ __forceinline__ void count_elements(array_source<Element> const& source, std::size_t n,
+/// Counts the elements of the source that fall to the block.
+template <unsigned Vectors, unsigned Threads, typename Source, typename Bins, typename BinOf>
+__device__ __forceinline__ void count_elements(Source const& source, std::size_t n,
                                                Bins const& bins, BinOf bin_of)
 {
+  using Element = typename Source::element;
   constexpr unsigned k_pack = sizeof(Element) < 16 ? 16 / sizeof(Element) : 1;
   constexpr unsigned k_tile = Threads * Vectors * k_pack;
   auto const step = std::size_t{gridDim.x} * k_tile;
@@ -98,8 +122,7 @@ __device__ __forceinline__ void count_elements(array_source<Element> const& sour
       Element items[Vectors][k_pack];
 #pragma unroll
       for (unsigned v = 0; v < Vectors; ++v)
-        load_vectors<written::before>(source.in + tile + (v * Threads + threadIdx.x) * k_pack,
-                                      items[v]);
+        source.as_aligned().load_items(tile + (v * Threads + threadIdx.x) * k_pack, items[v]);
 #pragma unroll
       for (unsigned v = 0; v < Vectors; ++v)
 #pragma unroll
@@ -108,16 +131,16 @@ __device__ __forceinline__ void count_elements(array_source<Element> const& sour
   // Tiles of an unaligned array, or the last one.
   for (; tile < n; tile += step)
     for (auto i = tile + threadIdx.x; i < min(tile + k_tile, n); i += Threads)
-      bins.add(bin_of(source.in[i]));
+      bins.add(bin_of(source[i]));
 }
 
 /// Adds the histogram of the block's elements to `counts`: of the `width` bins of its row of the
 /// grid, fewer in the last row. Dynamic shared memory: `width` unsigned integers; a block sees less
 /// than 2^32 elements.
-template <unsigned Vectors, unsigned Threads, typename Element, typename Count, typename BinOf>
-__device__ __forceinline__ void histogram_in_shared(array_source<Element> const& source,
-                                                    Count* counts, std::size_t n, unsigned bins,
-                                                    unsigned width, BinOf bin_of)
+template <unsigned Vectors, unsigned Threads, typename Source, typename Count, typename BinOf>
+__device__ __forceinline__ void histogram_in_shared(Source const& source, Count* counts,
+                                                    std::size_t n, unsigned bins, unsigned width,
+                                                    BinOf bin_of)
 {
   extern __shared__ unsigned block_counts[];
   auto const first = blockIdx.y * width;
@@ -129,6 +152,19 @@ __device__ __forceinline__ void histogram_in_shared(array_source<Element> const&
   __syncthreads();
   for (auto k = threadIdx.x; k < size; k += Threads)
     if (auto const count = block_counts[k]; count != 0) atomicAdd(counts + first + k, Count{count});
+}
+
+/// The same for more bins than fit in shared memory: adds to `counts`.
+template <unsigned Vectors, unsigned Threads, typename Source, typename Count, typename BinOf>
+__device__ __forceinline__ void histogram_in_global(Source const& source, Count* counts,
+                                                    std::size_t n, unsigned bins, BinOf bin_of)
+{
+  __shared__ typename cached_bins<Count>::table table;
+  cached_bins<Count> const cached{counts, bins, table};
+  cached.template clear<Threads>();
+  wait_for_last_launch();
+  count_elements<Vectors, Threads>(source, n, cached, bin_of);
+  cached.template finish<Threads>();
 }
 
 }  // namespace fatlink_algorithms

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the tiles of scan_N and exclusive_scan_N; the plans state them, too. The fastest on
-// an H200 of those that were measured at 2^28 elements. Blocks of half the threads, and so tiles of
-// half the elements, are for few elements, where whole ones would leave multiprocessors idle.
+// The shapes of the tiles of scan_N, exclusive_scan_N, and of both with load; the plans state them,
+// too. The fastest on an H200 of those that were measured at 2^28 elements. Blocks of half the
+// threads, and so tiles of half the elements, are for few elements, where whole ones would leave
+// multiprocessors idle.
 #pragma once
 
 #include "scan_tiles.cuh"
@@ -23,13 +24,12 @@ using scan_shape =
     scan_settings<k_scan_threads, scan_rows(FATLINK_ELEMENT_BYTES, Exclusive), Exclusive>;
 
 /// Scans the tile of a block. `init` is for exclusive scans.
-template <bool Exclusive, typename Combine>
-__device__ __forceinline__ void scan_tile(fatlink_element const* in, fatlink_element* out,
-                                          std::size_t n, fatlink_element const& init,
-                                          slot<fatlink_element>* slots, unsigned* ticket,
-                                          Combine combine)
+template <bool Exclusive, typename Source, typename Combine>
+__device__ __forceinline__ void scan_tile(Source in, fatlink_element* out, std::size_t n,
+                                          fatlink_element const& init, slot<fatlink_element>* slots,
+                                          unsigned* ticket, Combine combine)
 {
-  using scanner = tile_scanner<fatlink_element, Combine, scan_shape<Exclusive>>;
+  using scanner = tile_scanner<fatlink_element, Combine, scan_shape<Exclusive>, Source>;
   __shared__ typename scanner::storage shared;
   scanner(shared, in, out, n, init, slots, ticket, combine).scan();
 }

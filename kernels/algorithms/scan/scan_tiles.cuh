@@ -15,7 +15,8 @@ struct scan_settings {
   static constexpr bool is_exclusive = Exclusive;
 };
 
-template <typename Element, typename Combine, typename Settings>
+/// @tparam Source  a pointer, or a hook_source
+template <typename Element, typename Combine, typename Settings, typename Source>
 class tile_scanner {
   static constexpr unsigned k_rows = Settings::rows;
   static constexpr unsigned k_most_warps = Settings::most_threads / k_lanes;
@@ -32,7 +33,7 @@ class tile_scanner {
     unsigned tile;
   };
 
-  __device__ tile_scanner(storage& shared, Element const* in, Element* out, std::size_t n,
+  __device__ tile_scanner(storage& shared, Source in, Element* out, std::size_t n,
                           Element const& init, slot<Element>* slots, unsigned* ticket,
                           Combine combine)
       : shared_(shared),
@@ -173,7 +174,7 @@ class tile_scanner {
   }
 
   storage& shared_;
-  Element const* in_;
+  Source in_;
   Element* out_;
   std::size_t n_;
   Element init_;

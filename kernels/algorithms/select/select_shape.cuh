@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of the tiles of select_N, partition_N and partition3_N; the plans state them, too. The
-// fastest on an H200 of those that were measured, at 2^28 elements and not slower than CUB at 2^20.
+// The shapes of the tiles of select_N, load_select_N, partition_N and partition3_N; the plans state
+// them, too. The fastest on an H200 of those that were measured, at 2^28 elements and not slower
+// than CUB at 2^20.
 #pragma once
 
 #include "select_tiles.cuh"

@@ -27,7 +27,9 @@ struct copy_store {
 /// @tparam Keep   a predicate of an element; if Keep::k_takes_previous, of the element before it
 ///   and the element, and the first element of the array is always kept
 /// @tparam Store  copy_store, or a function object of an index and the element that is kept there
-template <typename Element, typename Keep, typename Settings, typename Store = copy_store<Element>>
+/// @tparam Source  a pointer, or a hook_source
+template <typename Element, typename Keep, typename Settings, typename Store = copy_store<Element>,
+          typename Source = Element const*>
 class tile_selector {
   static constexpr unsigned k_rows = Settings::rows;
   static constexpr unsigned k_warps = Settings::threads / k_lanes;
@@ -46,7 +48,7 @@ class tile_selector {
 
   /// `rejected` is used only by a partition. `count` receives the number of kept elements; it is
   /// not written if n is 0.
-  __device__ tile_selector(storage& shared, Element const* in, Store store, Element* rejected,
+  __device__ tile_selector(storage& shared, Source in, Store store, Element* rejected,
                            unsigned long long* count, std::size_t n, slot<tile_count>* slots,
                            unsigned* ticket, Keep keep)
       : shared_(shared),
@@ -242,7 +244,7 @@ class tile_selector {
   }
 
   storage& shared_;
-  Element const* in_;
+  Source in_;
   Store store_;
   Element* rejected_;
   unsigned long long* count_;

@@ -2,9 +2,11 @@
 // The library transform_reduce_N: *out = combine(init, load(in, 0), …, load(in, n - 1)) in the
 // order of the array. Launched as reduce_N: small arrays by transform_reduce_block, others by
 // transform_reduce_chunks and transform_reduce_partial.
-#include "../detail/hooks.cuh"
-#include "../detail/overlap.cuh"
 #include "../load_combine.cuh"
+// The contract's header comes first.
+#include "../detail/hooks.cuh"
+#include "../detail/load_hook.cuh"
+#include "../detail/overlap.cuh"
 #include "../reduce/reduce.cuh"
 
 using namespace fatlink_algorithms;
@@ -16,23 +18,11 @@ constexpr unsigned k_last_threads = 512;
 using shape = tile_shape<FATLINK_ELEMENT_BYTES, FATLINK_ELEMENT_BYTES == 32 ? 2 : 4, 1>;
 using element = fatlink_element;
 
-struct load_hook {
-  __device__ __forceinline__ element operator()(void const* in, std::size_t i,
-                                                void const* state) const
-  {
-    return load(in, i, state);
-  }
-};
-
 /// Waits for the launch before, which may have written `in` and `state`.
-__device__ hook_source<element, load_hook> source_of(void const* in, void const* state)
+__device__ load_source source_of(void const* in, void const* state)
 {
   start_next_launch();
-  auto const zero = wait_for_last_launch();
-  return {static_cast<char const*>(in) + zero,
-          state,
-          {},
-          reinterpret_cast<std::size_t>(in) % sizeof(uint4) == 0};
+  return load_from(static_cast<char const*>(in) + wait_for_last_launch(), state);
 }
 
 }  // namespace
