@@ -86,7 +86,7 @@ fatlink_long_test(scaled.unit COMMAND unit_tests "--gtest_filter=LargeArrays.*:E
   ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.arithmetic COMMAND cpu_tests "--gtest_filter=Cpu/Arithmetic.*" ENVIRONMENT FATLINK_TEST_SCALE=16)
 fatlink_long_test(scaled.algorithms COMMAND cpu_tests ENVIRONMENT FATLINK_TEST_SCALE=4
-  "--gtest_filter=Cpu/Depths.*:Cpu/Histograms.*:Cpu/Maps.*:Cpu/*Reductions.*:Cpu/Scans.*:Cpu/*Selections.*:Cpu/Sorts.*:Cpu/Merges.*:Cpu/Partitions3.*:Cpu/Run*.*:Cpu/Searches.*:Cpu/SegmentedSorts.*:Cpu/TopElements.*")
+  "--gtest_filter=Cpu/Depths.*:Cpu/Histograms.*:Cpu/Loads.*:Cpu/Maps.*:Cpu/*Reductions.*:Cpu/Scans.*:Cpu/*Selections.*:Cpu/Sorts.*:Cpu/Merges.*:Cpu/Partitions3.*:Cpu/Run*.*:Cpu/Searches.*:Cpu/SegmentedSorts.*:Cpu/TopElements.*")
 fatlink_long_test(scaled.c_interface COMMAND c_interface_tests "--gtest_filter=CMissingMemory.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
 fatlink_long_test(scaled.ptxas COMMAND cpu_tests "--gtest_filter=PtxasCases.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
 fatlink_long_test(scaled.link_options COMMAND link_tests "--gtest_filter=LinkOptions.*" ENVIRONMENT FATLINK_TEST_SCALE=2)
@@ -102,7 +102,7 @@ endforeach()
 fatlink_long_test(scaled.test_form_mutations PYTHON hostile test_form_mutations ENVIRONMENT FATLINK_TEST_SCALE=8)
 fatlink_long_test(scaled.test_live_gpu PYTHON gpu test_live ENVIRONMENT FATLINK_TEST_SCALE=4)
 fatlink_long_test(scaled.gpu SECONDS 1800 ENVIRONMENT FATLINK_TEST_SCALE=64  # 2^26 elements
-  COMMAND gpu_tests "--gtest_filter=Gpu/*Reductions.*:Gpu/Scans.*:Gpu/*Selections.*:Gpu/Histograms.*:Gpu/Maps.*:Gpu/Sorts.*:Gpu/Merges.*:Gpu/Partitions3.*:Gpu/Run*.*:Gpu/Searches.*:Gpu/SegmentedSorts.*:Gpu/TopElements.*")
+  COMMAND gpu_tests "--gtest_filter=Gpu/*Reductions.*:Gpu/Scans.*:Gpu/*Selections.*:Gpu/Histograms.*:Gpu/Loads.*:Gpu/Maps.*:Gpu/Sorts.*:Gpu/Merges.*:Gpu/Partitions3.*:Gpu/Run*.*:Gpu/Searches.*:Gpu/SegmentedSorts.*:Gpu/TopElements.*")
 fatlink_long_test(scaled.devices_agree ENVIRONMENT FATLINK_TEST_SCALE=16 COMMAND gpu_tests "--gtest_filter=DevicesAgree.*")
 set_tests_properties(scaled.test_live_gpu scaled.gpu scaled.devices_agree PROPERTIES LABELS "gpu;long;long5" RUN_SERIAL ON)
 

