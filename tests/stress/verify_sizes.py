@@ -63,10 +63,12 @@ def main():
         chosen = list({library: (library, transforms) for library, transforms in reversed(chosen)}.values())
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = [pool.submit(run, program, library, transforms, n, arguments) for n in sizes for library, transforms in chosen]
-        failures = [(label, problem) for label, problem in (done.result() for done in runs) if problem]
-    for label, problem in failures:
-        print(f"{label}: {problem}")
-    print(f"{len(runs)} runs of {len({library for library, _ in chosen})} libraries, {len(failures)} not verified")
+        failures = 0
+        for label, problem in (done.result() for done in runs):
+            if problem:
+                failures += 1
+                print(f"{label}: {problem}", flush=True)
+    print(f"{len(runs)} runs of {len({library for library, _ in chosen})} libraries, {failures} not verified")
     return 1 if failures or not runs else 0
 
 
