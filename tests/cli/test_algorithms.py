@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The shipped libraries of algorithms by `fatlink run`: every operator is verified by its reference."""
 import json
+import os
+import pathlib
 import re
 import struct
 import unittest
@@ -85,6 +87,12 @@ class Algorithms(PlanTest):
         self.assert_verified("histogram_4", "uniform_bins", "--set", "bins=20000", "--set", "state.width=0.001",
                              "--set", "state.low=-1.7")
 
+    def test_computed_elements_are_counted(self):
+        for elements in 1, 33, 20000:
+            self.assert_verified("load_histogram_4", "magnitudes_float", "uniform_bins", "--elements", elements)
+        self.assert_verified("load_histogram_4", "magnitudes_float", "uniform_bins", "--set", "bins=20000", "--set", "state.width=0.001",
+                             "--elements", 5000)
+
     def test_every_operator_maps(self):
         for arrays, operators in ((1, ("scale_add", "float_to_half", "clamp_uint8")),
                                   (2, ("add_floats", "multiply_complex", "subtract_int16")),
@@ -168,6 +176,12 @@ class Algorithms(PlanTest):
         self.refuse(2, "--transform", "op.cu", "--elements", "10", says="op.cu is for the contract combine_4, which ",
                     hint="select one: --library ")
 
+    def test_a_load_without_a_library_names_the_libraries_that_include_its_contract(self):
+        self.refuse(2, "--transform", "squares_float", "--elements", "10", says="squares_float is for the contract load_4, which 7 "
+                    "installed libraries have: load_exclusive_scan_4, load_histogram_4, load_reduce_by_key_4, load_scan_4, "
+                    "load_scan_by_key_4, load_select_4, transform_reduce_4", hint="select one: --library load_exclusive_scan_4")
+        self.fatlink("check", "squares_float")
+
     def test_the_macros_of_a_source_tell_its_contract(self):
         for code, contract in (("FATLINK_COMBINE(float, a, b) { return a + b; }\n", "combine_4"),
                                ("FATLINK_COMBINE(double, a, b) { return a + b; }\n", "combine_8"),
@@ -205,6 +219,33 @@ class Algorithms(PlanTest):
                            "which FATLINK_COMBINE(type, a, b) { … } defines")
 
 
+class ComputedInputs(PlanTest):
+    """The example of docs/algorithms.md."""
+
+    def setUp(self):
+        super().setUp()
+        if not os.environ.get("FATLINK_SOURCE"):
+            self.skipTest("FATLINK_SOURCE is not set: the source is not there")
+        text = (pathlib.Path(os.environ["FATLINK_SOURCE"]) / "docs/algorithms.md").read_text()
+        (self.text,) = re.findall(r"^## Computed inputs$(.*?)^## ", text, re.MULTILINE | re.DOTALL)
+
+    def test_the_commands_of_the_document_give_its_results(self):
+        for name, code in re.findall(r"^```cuda\n// (\w+\.cu)[^\n]*\n(.*?)^```", self.text, re.MULTILINE | re.DOTALL):
+            self.file(name, code)
+        self.file("steps.npy", npy("<i2", "(4,)", struct.pack("<4h", 1, -2, 3, 4)))
+        self.file("x.npy", npy("<f4", "(4,)", struct.pack("<4f", 1, 2, 4, 8)))
+        self.file("y.bin", struct.pack("<4f", 10, 1, 0, 1))
+        self.file("order.bin", struct.pack("<4I", 3, 0, 0, 2))
+        commands = re.findall(r"^\$ fatlink (.*)$", self.text, re.MULTILINE)
+        rows = re.findall(r"^\| \d \|.*\| ([\d ]+) \|$", self.text, re.MULTILINE)
+        self.assertEqual((len(commands), len(rows)), (4, 4))
+        for command, row in zip(commands, rows):
+            with self.subTest(command=command):
+                results = self.fatlink_json(*command.split(), "--device", "cpu", "--check-races")["results"]
+                for mode in "ptx", "lto":
+                    self.assertEqual([result[mode] for result in results if result["output"] == "out"], row.split())
+
+
 class Lists(CliTest):
     def test_transforms_belong_to_the_libraries_of_their_contract(self):
         (argmax,) = self.fatlink_json("list", "argmax")["fatbins"]
@@ -212,7 +253,8 @@ class Lists(CliTest):
         self.assertEqual(names.get("reduce_8"), True)
         self.assertEqual(names.get("segmented_reduce_8"), True)
         self.assertNotIn("reduce_4", names)
-        self.assertNotIn("transform_reduce_8", names)
+        self.assertEqual(names.get("transform_reduce_8"), True)
+        self.assertNotIn("load_select_8", names)
 
     def test_libraries_have_different_summaries(self):
         fatbins = self.fatlink_json("list", "--kind", "library")["fatbins"]

@@ -56,9 +56,17 @@ class ShippedTransforms(LibraryTest):
     def test_every_operator_folds_and_scans_runs(self):
         self.fold_runs({size: operators[1:] for size, operators in COMBINE.items()})
 
+    def test_computed_values_are_folded_and_scanned(self):
+        for library in "load_reduce_by_key", "load_scan_by_key":
+            for elements in 1, 33, 20_000:
+                self.assert_verified(f"{library}_4", "squares_float", "add_float", "same_int32", "--elements", elements, "--check-races")
+            self.assert_verified(f"{library}_8", "squares_double", "add_double", "same_uint8", "--elements", 20_000, "--check-races")
+
     def test_no_elements(self):
         for library in "reduce_by_key_4", "scan_by_key_4":
             self.fatlink("run", "--library", library, "add_float", "same_int32", "--set", "n=0", "--device", "cpu")
+        for library in "load_reduce_by_key_4", "load_scan_by_key_4":
+            self.fatlink("run", "--library", library, "squares_float", "add_float", "same_int32", "--set", "n=0", "--device", "cpu")
         self.fatlink("run", "--library", "run_lengths", "same_int32", "--set", "n=0", "--device", "cpu")
 
     def test_keys_of_every_type(self):
@@ -234,12 +242,21 @@ class IncludedContracts(LibraryTest):
         for size in SIZES:
             for ident in self.inspected(f"reduce_by_key_{size}"):
                 self.assertEqual((ident["contract"], ident["includes"]), (f"by_key_{size}", {f"combine_{size}": 1, "same_key": 1}))
+        for library, contract, included in (("transform_reduce", "load_combine", ["combine"]), ("load_scan", "load_combine", ["combine"]),
+                                            ("load_select", "load_keep", ["keep"]), ("load_histogram", "load_bin", ["bin"]),
+                                            ("load_scan_by_key", "load_by_key", ["combine", "same_key"])):
+            names = {"load_4": 1, **{name if name == "same_key" else f"{name}_4": 1 for name in included}}
+            for ident in self.inspected(f"{library}_4"):
+                self.assertEqual((ident["contract"], ident["includes"]), (f"{contract}_4", names))
         for name in "run_lengths", "reduce_4", "same_int32", "add_float":
             for ident in self.inspected(name):
                 self.assertNotIn("includes", ident)
 
     def test_their_transforms_are_listed_with_the_libraries(self):
-        for transform, libraries, others in (("add_float", ["reduce_by_key_4", "scan_by_key_4"], ["reduce_by_key_8", "run_lengths"]),
+        for transform, libraries, others in (("squares_float", ["transform_reduce_4", "load_scan_4", "load_select_4", "load_histogram_4",
+                                                                "load_reduce_by_key_4"], ["reduce_4", "load_scan_8"]),
+                                             ("positive_float", ["select_4", "load_select_4"], ["load_scan_4"]),
+                                             ("add_float", ["reduce_by_key_4", "scan_by_key_4"], ["reduce_by_key_8", "run_lengths"]),
                                              ("same_int64", ["reduce_by_key_1", "scan_by_key_32", "run_lengths", "unique_by_key"], ["unique_8", "reduce_8"]),
                                              ("equal_int32", ["unique_4"], ["run_lengths", "reduce_by_key_4"])):
             (listed,) = self.fatlink_json("list", transform)["fatbins"]

@@ -50,6 +50,38 @@ class ScansAndSelections(PlanTest):
                 with self.subTest(library=library, operator=operator):
                     self.assertEqual(self.verified_outputs(f"{library}_{size}", operator, "--elements", 20000), {"out"})
 
+    def test_computed_elements_are_scanned(self):
+        for library, load, operator in (("load_scan_4", "squares_float", "add_float"), ("load_scan_4", "widen_bfloat16", "max_float"),
+                                        ("load_scan_8", "squares_double", "add_double"),
+                                        ("load_exclusive_scan_4", "magnitudes_float", "max_float"),
+                                        ("load_exclusive_scan_8", "squares_double", "add_double")):
+            for elements in 1, 33, 20000:
+                with self.subTest(library=library, load=load, operator=operator, elements=elements):
+                    self.assertEqual(self.verified_outputs(library, load, operator, "--elements", elements), {"out"})
+
+    def test_computed_elements_are_selected(self):
+        for load in "widen_float16", "magnitudes_float":
+            for elements in 1, 33, 20000:
+                with self.subTest(load=load, elements=elements):
+                    self.assertEqual(self.verified_outputs("load_select_4", load, "positive_float", "--elements", elements), {"out", "count"})
+
+    def test_load_and_predicate_have_states_of_their_own(self):
+        self.file("scale.cu", "FATLINK_LOAD(float, float, x) { return x * *static_cast<float const*>(state); }\n")
+        self.file("above.cu", "FATLINK_KEEP(float, x) { return x > *static_cast<float const*>(state); }\n")
+        for name, hook in ("scale", '"load": {"parameters": ["x", "i"], "type": "float32", "result": "x * state.factor"}'), (
+                "above", '"keep": {"parameters": ["x"], "result": "x > state.factor"}'):
+            self.file(f"{name}.json", f'{{"name": "{name}", "hooks": {{{hook}}}, "state": [{{"name": "factor", "type": "float32"}}]}}')
+        self.file("in.npy", floats(1, -2, 3, 0, 5))
+        said = self.run_checked("load_select_4", "scale.cu", "above.cu", "--input", "in=in.npy", "--output", "out=out.npy",
+                                "--set", "load_state.factor=2", "--set", "state.factor=3")
+        self.assertEqual(self.floats_of("out.npy"), (6, 10))
+        self.assertTrue(all(output["verified"] for mode in said["modes"] for output in mode["reference"]))
+
+    def test_elements_with_a_tolerance_are_selected_without_a_reference(self):
+        said = self.run_checked("load_select_4", "squares_float", "positive_float", "--elements", 100)
+        self.assertIn("filter cannot be verified, because map(load, in, index) has a tolerance",
+                      [output["reason"] for output in said["modes"][0]["reference"]])
+
     def test_every_predicate_selects_and_partitions(self):
         for size, operator in KEEP.items():
             with self.subTest(operator=operator):
