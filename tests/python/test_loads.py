@@ -7,7 +7,7 @@ from python_case import fatlink, numpy
 from test_algorithms import AlgorithmCase
 
 SQUARE = "FATLINK_LOAD({0}, {0}, x) {{ return x * x; }}"
-COUNT = "FATLINK_LOAD_AT(long long, unsigned char, in, index) { return index; }"
+COUNT = "FATLINK_LOAD_AT(long long, char, in, index) { return index; }"
 THROUGH_INDEXES = "FATLINK_LOAD_AT(float, float, in, index) { return in[static_cast<unsigned const*>(state)[index]]; }"
 
 
@@ -103,7 +103,7 @@ class Loads(AlgorithmCase):
             self.assert_error(fatlink.UsageError, fatlink.reduce, x, load=COUNT, says=f"x is {x}", hint="pass range(n)")
         self.assert_error(fatlink.UsageError, fatlink.reduce, range(5), says="x is range(0, 5)", hint="pass range(n) and load=")
         self.assert_error(fatlink.UsageTypeError, fatlink.reduce, range(5), load=SQUARE.format("float"), says="but x is a range",
-                          hint="FATLINK_LOAD_AT(type, unsigned char, in, index)")
+                          hint="FATLINK_LOAD_AT(type, char, in, index)")
         self.assert_error(fatlink.UsageError, fatlink.reduce, range(5), load="square", says="unknown operator 'square' for indexes",
                           hint=("indices", "FATLINK_LOAD_AT"))
 

@@ -183,8 +183,8 @@ def reduce(x: Array, op: Operator = "add", *, load: Operator | None = None, load
                 source, an Input or a Python function
     load        computes the elements that are combined, each from an element of `x`, in the same pass: "square", "abs", "negate",
                 another installed name, a file, CUDA source with FATLINK_LOAD or FATLINK_LOAD_AT, an Input or a Python function;
-                None: the elements of `x`. Of a range, an operator gets only indexes: "indices", FATLINK_LOAD_AT(type, unsigned char,
-                in, index), or a Python function of the index
+                None: the elements of `x`. Of a range, an operator gets only indexes: "indices", FATLINK_LOAD_AT(type, char, in,
+                index), or a Python function of the index
     load_state  an array that `load` receives in addition; None: a null pointer
     dtype       the type ("int64", numpy.int64, int) of the result, to which elements are converted before they are combined.
                 None: the elements' type, except for "add" and "multiply" of bool and of integers of fewer than 64 bits: these

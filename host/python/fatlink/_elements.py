@@ -46,7 +46,7 @@ class ElementType:
         return "bool" if self.is_bool else NUMBERS[self.name][3] if self.name in NUMBERS else ""
 
 
-# Elements of range(n). Operators that compute elements from indexes declare an array of uint8, which they do not read.
+# Elements of range(n). Operators that compute elements from indexes declare an array of any type of 1 byte, which they do not read.
 INDEXES = ElementType("indexes", NUMBERS["uint8"][0], 1)
 
 
@@ -161,7 +161,7 @@ def is_compatible(element, argument):
     """Whether arrays of type `element` may be passed for an argument of a plan."""
     if element.bytes != argument.element_bytes:
         return False
-    if argument.scalar == BYTES:
+    if argument.scalar == BYTES or element is INDEXES:
         return True
     if argument.scalar == RECORD:
         return element.dtype is not None and (is_same_record(element.name, argument.type_name)

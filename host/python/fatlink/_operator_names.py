@@ -175,7 +175,7 @@ def _hint(base, element, name=""):
         names = list(families(base, element))
     meant = name and suggestion(name, names)
     listing = f"names for {element}: {', '.join(names)}; or pass" if names else f"no name is known for {element}: pass"
-    macro = "FATLINK_LOAD_AT(type, unsigned char, in, index)" if element is INDEXES else MACROS[base].replace("element", "type")
+    macro = "FATLINK_LOAD_AT(type, char, in, index)" if element is INDEXES else MACROS[base].replace("element", "type")
     return f"{f'did you mean {meant!r}? ' if meant else ''}{listing} CUDA source with {macro}{'' if base == 'key' else ', or a Python function'}"
 
 
