@@ -25,6 +25,7 @@ struct add_lengths {
 template <unsigned Threads, unsigned Rows>
 class run_lister {
   static constexpr unsigned k_warps = Threads / k_lanes;
+  static constexpr unsigned k_batch = 8;      // heads whose values a thread reads together
   static constexpr unsigned k_many_runs = 8;  // if runs are shorter, all lines of values are read
   using heads = run_heads<Threads, Rows, 4>;
   using fold = run_fold<unsigned long long>;
@@ -98,10 +99,10 @@ class run_lister {
     __syncthreads();
     tile_count before = {};
     finder.find(before);
-    copy_keys(before.value, count);
-#pragma unroll 4
-    for (auto k = threadIdx.x; k < runs_; k += Threads)
-      out[before.value + k] = in[begin_ + shared_.heads.places[k]];
+    if (threadIdx.x == 0 && rest_ <= tile_size) *count = before.value + runs_;
+#pragma unroll 1
+    for (auto k = threadIdx.x; k < runs_; k += k_batch * Threads)
+      copy_batch(before.value, k, in, out);
   }
 
  private:
@@ -117,6 +118,26 @@ class run_lister {
     constexpr auto k_line = static_cast<unsigned>(128 / sizeof(Value));
     for (auto k = threadIdx.x * k_line; k < size(); k += Threads * k_line)
       asm volatile("prefetch.global.L1 [%0];" ::"l"(__cvta_generic_to_global(in + begin_ + k)));
+  }
+
+  /// Copies the keys and values of the heads k, k + Threads, ... of the tile. The values are read
+  /// before anything is written, so that their reads are in flight together.
+  template <typename Value>
+  __device__ __forceinline__ void copy_batch(unsigned long long before, unsigned first,
+                                             Value const* in, Value* out) const
+  {
+    Value values[k_batch];
+#pragma unroll
+    for (unsigned i = 0; i < k_batch; ++i)
+      if (first + i * Threads < runs_)
+        values[i] = in[begin_ + shared_.heads.places[first + i * Threads]];
+#pragma unroll
+    for (unsigned i = 0; i < k_batch; ++i) {
+      auto const k = first + i * Threads;
+      if (k >= runs_) return;
+      keys_.copy(before + k, begin_ + shared_.heads.places[k]);
+      out[before + k] = values[i];
+    }
   }
 
   /// Sets runs_, the number of heads in the tile. Returns that in the warps before this one.

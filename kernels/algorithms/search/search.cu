@@ -108,7 +108,7 @@ struct searched_array {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(k_most_threads)
+extern "C" __global__ void __launch_bounds__(k_most_threads, 1)
     search_values(fatlink_element const* in, fatlink_element const* values, unsigned long long* out,
                   std::size_t n, std::size_t m, unsigned tree_size)
 {

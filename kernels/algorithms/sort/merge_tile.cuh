@@ -3,7 +3,8 @@
 // The tile's keys lie in shared memory, where each thread finds the order of its part as places of
 // 16 bits; the keys and their values are then written in this order, a warp's part by the warp.
 // Values are read only then: those of neighboring places lie side by side in one or two parts of
-// the array.
+// the array. If KeepsKeys, each thread merges its part to registers instead, and the merged keys
+// replace the tile in shared memory.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +24,15 @@ struct sorted_pair {
   std::size_t b_size;
 };
 
-template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items>
+template <typename Key, typename Value, typename Less, unsigned Threads, unsigned Items,
+          bool KeepsKeys = false>
 class tile_merger {
   static constexpr unsigned k_size = Threads * Items;
   static constexpr unsigned k_warp_size = k_lanes * Items;  // elements of a warp
   static constexpr unsigned k_value_batch =
       Items <= 9 ? Items : (Items + 1) / 2;  // loads at a time
   static constexpr bool k_has_values = !is_no_value<Value>;
+  static_assert(!(KeepsKeys && k_has_values), "values need the places of the keys");
   static_assert(k_size < 0x10000, "places in a tile have 16 bits");
 
  public:
@@ -37,7 +40,7 @@ class tile_merger {
 
   struct storage {
     alignas(16) Key keys[k_size + 1];  // one more, which is read, and not used
-    unsigned short places[k_size];
+    unsigned short places[KeepsKeys ? 1 : k_size];
     std::size_t cuts[2];
   };
 
@@ -104,6 +107,7 @@ class tile_merger {
       load_partial();
       __syncthreads();
       merge_partial();
+      if constexpr (KeepsKeys) return;
       __syncthreads();
       store_partial();
     }
@@ -137,9 +141,10 @@ class tile_merger {
                       less_);
   }
 
-  /// The order of this thread's part.
+  /// Merges this thread's part: writes the keys or their places.
   __device__ __forceinline__ void merge()
   {
+    Key merged[KeepsKeys ? Items : 1];
     auto const diagonal = threadIdx.x * Items;
     auto a = find_first(diagonal);
     auto b = a_size_ + diagonal - a;
@@ -150,24 +155,32 @@ class tile_merger {
       auto const is_less = less_(b_key, a_key);
       auto const takes_b = b < k_size && (a >= a_size_ || is_less);
       auto const place = takes_b ? b : a;
-      shared_.places[diagonal + item] = static_cast<unsigned short>(place);
+      if constexpr (KeepsKeys)
+        merged[item] = takes_b ? b_key : a_key;
+      else
+        shared_.places[diagonal + item] = static_cast<unsigned short>(place);
       Key const next = shared_.keys[place + 1];
       a_key = takes_b ? a_key : next;
       b_key = takes_b ? next : b_key;
       a = takes_b ? a : place + 1;
       b = takes_b ? place + 1 : b;
     }
+    if constexpr (!KeepsKeys) return;
+    __syncthreads();  // others may still read the tile
+#pragma unroll
+    for (unsigned item = 0; item < Items; ++item)
+      shared_.keys[diagonal + item] = merged[KeepsKeys ? item : 0];
   }
 
   /// Writes the part of this warp.
   __device__ __forceinline__ void store() const
   {
     auto const begin = warp_index() * k_warp_size + lane_index();
-    auto const* const places = shared_.places + begin;
     auto* const keys = out_.keys + begin;
 #pragma unroll
-    for (unsigned k = 0; k < k_warp_size; k += k_lanes) keys[k] = shared_.keys[places[k]];
-    if constexpr (k_has_values) store_values(places, out_.values + begin);
+    for (unsigned k = 0; k < k_warp_size; k += k_lanes)
+      keys[k] = shared_.keys[KeepsKeys ? begin + k : shared_.places[begin + k]];
+    if constexpr (k_has_values) store_values(shared_.places + begin, out_.values + begin);
   }
 
   __device__ __forceinline__ void store_values(unsigned short const* places, Value* values) const
@@ -203,7 +216,11 @@ class tile_merger {
 #pragma unroll 1
     for (auto k = begin; k < end; ++k) {
       auto const takes_b = b < size_ && (a >= a_size_ || less_(shared_.keys[b], shared_.keys[a]));
-      shared_.places[k] = static_cast<unsigned short>(takes_b ? b++ : a++);
+      auto const place = takes_b ? b++ : a++;
+      if constexpr (KeepsKeys)
+        out_.keys[k] = shared_.keys[place];
+      else
+        shared_.places[k] = static_cast<unsigned short>(place);
     }
   }
 

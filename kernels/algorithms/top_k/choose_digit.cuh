@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the digits of the candidates of a step, and chooses the digit of the k-th smallest key.
+// Counts a digit of candidates, and chooses that of the k-th smallest key.
 // Each block counts in shared memory and adds its counts to those in global memory. The last block
 // that does so chooses.
 #pragma once
@@ -22,9 +22,9 @@ class digit_chooser {
     bool is_last;
   };
 
-  __device__ digit_chooser(storage& shared, selection& all, unsigned step,
+  __device__ digit_chooser(storage& shared, selection& all, unsigned digit,
                            selection_sizes const& sizes)
-      : shared_(shared), all_(all), target_(all.steps[step]), step_(step), sizes_(sizes)
+      : shared_(shared), all_(all), target_(all.steps[digit + 1]), digit_(digit), sizes_(sizes)
   {
   }
 
@@ -38,10 +38,11 @@ class digit_chooser {
   /// Counts a candidate, whose aligned key is `word`.
   __device__ __forceinline__ void count(key_word word)
   {
-    atomicAdd(&shared_.counts[digit_layout::digit_of_step(word, step_)], 1U);
+    atomicAdd(&shared_.counts[digit_layout::value_of(word, digit_)], 1U);
   }
 
-  /// Adds the block's counts to those of the step. In the last block, chooses the digit.
+  /// Adds the block's counts to those of the step. In the last block, chooses the digit, unless the
+  /// candidates are those up to a limit and there are less than k or more than start.size.
   __device__ __forceinline__ void finish(step_start const& start)
   {
     __syncthreads();
@@ -58,10 +59,9 @@ class digit_chooser {
   }
 
  private:
-  __device__ __forceinline__ void choose(step_start const& start)
+  __device__ __forceinline__ void choose(step_start start)
   {
-    auto const wanted = sizes_.k - start.below;
-    auto const* const counts = target_.counts + threadIdx.x * k_own;
+    auto* const counts = target_.counts + threadIdx.x * k_own;
     unsigned long long own[k_own];
     unsigned long long sum = 0;
 #pragma unroll
@@ -69,7 +69,13 @@ class digit_chooser {
       own[i] = load_relaxed(counts + i);
       sum += own[i];
     }
-    auto smaller = sum_before(sum);
+    unsigned long long total = 0;
+    auto smaller = sum_before(sum, total);
+    if (digit_ == 0 && start.from == candidates::in_first) {
+      if (total < sizes_.k || total > start.size) return reset(counts);
+      start.size = total;
+    }
+    auto const wanted = sizes_.k - start.below;
     if (smaller >= wanted || smaller + sum < wanted) return;  // another thread has the digit
     auto digit = threadIdx.x * k_own;
     auto same = own[0];
@@ -83,27 +89,40 @@ class digit_chooser {
     set(start, digit, smaller, same);
   }
 
-  /// The sum of the values of the threads before this one.
-  __device__ __forceinline__ unsigned long long sum_before(unsigned long long value)
+  /// The sum of the values of the threads before this one, and of all.
+  __device__ __forceinline__ unsigned long long sum_before(unsigned long long value,
+                                                           unsigned long long& total)
   {
     auto const all = scan_lanes(tile_count{value}, add_counts()).value;
     if (lane_index() == k_lanes - 1) shared_.warp_sums[warp_index()] = all;
     __syncthreads();
     auto sum = all - value;
 #pragma unroll
-    for (unsigned warp = 0; warp < k_warps; ++warp)
+    for (unsigned warp = 0; warp < k_warps; ++warp) {
       if (warp < warp_index()) sum += shared_.warp_sums[warp];
+      total += shared_.warp_sums[warp];
+    }
     return sum;
+  }
+
+  /// For another count.
+  __device__ __forceinline__ void reset(unsigned long long* counts)
+  {
+#pragma unroll
+    for (unsigned i = 0; i < k_own; ++i) counts[i] = 0;
+    target_.finished = 0;
   }
 
   /// Called by one thread. `same`: candidates with the digit.
   __device__ __forceinline__ void set(step_start const& start, unsigned digit,
                                       unsigned long long smaller, unsigned long long same)
   {
+    auto const shift = digit_layout::shift_of(digit_);
+    auto const first = start.base + (static_cast<unsigned long long>(digit) << shift);
     auto const below = start.below + smaller;
     auto const copied = below + same <= sizes_.capacity ? same : sizes_.k - below;
-    step_choice choice{start, start.from, digit, smaller, same, same};
-    if (step_ + 1 == sizes_.steps || copied == same) {
+    step_choice choice{start, start.from, first, (1ULL << shift) - 1, smaller, same, same};
+    if (digit_ + 1 == sizes_.digits || copied == same) {
       choice.to = candidates::in_result;
       choice.copied = copied;
       all_.size = below + copied;
@@ -116,7 +135,7 @@ class digit_chooser {
   storage& shared_;
   selection& all_;
   selection_step& target_;
-  unsigned step_;
+  unsigned digit_;
   selection_sizes sizes_;
 };
 

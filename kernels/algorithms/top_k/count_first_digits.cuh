@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first step of a selection reads the array to count the first digits.
+// Reads the array to count the first digits.
 #pragma once
 
 #include "../detail/rows.cuh"
@@ -17,13 +17,18 @@ class first_digit_counter {
 
   __device__ first_digit_counter(storage& shared, Element const* in, selection& all,
                                  selection_sizes const& sizes, aligned_key<Key> key)
-      : in_(in), n_(sizes.n), chooser_(shared, all, 0, sizes), key_(key)
+      : in_(in),
+        n_(sizes.n),
+        is_counted_(all.steps[1].choice.start.size != 0),
+        chooser_(shared, all, 0, sizes),
+        key_(key)
   {
   }
 
-  /// Called by all threads of a grid of any size.
+  /// Called by all threads of a grid of any size. Does nothing if step 0 has counted.
   __device__ __forceinline__ void count()
   {
+    if (is_counted_) return;
     chooser_.clear();
     __syncthreads();
     for (auto begin = std::size_t{blockIdx.x} * k_tile; begin < n_;
@@ -50,6 +55,7 @@ class first_digit_counter {
 
   Element const* in_;
   std::size_t n_;
+  bool is_counted_;
   chooser chooser_;
   aligned_key<Key> key_;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A step of a selection, after the digit of the k-th smallest key is known. Adds the candidates
-// with a smaller digit to the result, and copies those with the same digit to a buffer or to the
-// result, both in the order of the array. Counts the next digit of the latter.
+// A step of a selection, after the digit of the k-th smallest key is known, or for step 0 a limit.
+// Adds the candidates with a smaller digit to the result, and copies those with the same digit to a
+// buffer or to the result, both in the order of the array. Counts the next digit of the latter.
 //
 // Each block handles tiles until none is left. For each tile, it lists the elements to write in
 // shared memory, and waits for the numbers of both kinds of elements in the tiles before it
@@ -65,8 +65,7 @@ class digit_selector {
   struct storage {
     typename chooser::storage chooser;
     step_choice choice;
-    tile_count before_in_group;
-    tile_count before_group;
+    tile_prefix<tile_count> before;
     unsigned warp_counts[k_warps];
     unsigned tile;
     unsigned short list[k_tile];  // places in the tile: of the smaller ones, then of the same
@@ -81,8 +80,8 @@ class digit_selector {
         step_(step),
         choice_(shared.choice),
         tiles_(tiles_of(all.steps[step].choice.start.size)),
-        slots_(all.slots_of(step, sizes.steps, tiles_of(sizes.n))),
-        chooser_(shared.chooser, all, step + 1, sizes),
+        slots_(all.slots_of(step, sizes.digits, tiles_of(sizes.n))),
+        chooser_(shared.chooser, all, step, sizes),
         key_(key)
   {
   }
@@ -95,7 +94,8 @@ class digit_selector {
     chooser_.clear();
     __syncthreads();
     base_ = static_cast<key_word>(choice_.start.base);
-    digit_ = choice_.digit;
+    smaller_ = static_cast<key_word>(choice_.first) - base_;
+    last_ = static_cast<key_word>(choice_.last);
     is_counted_ = !is_last();
     while (take_next_tile()) select_tile();
     if (!is_last()) chooser_.finish(next_start());
@@ -136,10 +136,8 @@ class digit_selector {
 
   __device__ __forceinline__ step_start next_start() const
   {
-    auto const last_bits = digit_layout::bits_of(step_ + 1);
-    auto const base = (choice_.start.base + choice_.digit) << last_bits;
     auto const size = is_copied() ? choice_.same : choice_.start.size;
-    return {size, base, choice_.start.below + choice_.smaller, choice_.to};
+    return {size, choice_.first, choice_.start.below + choice_.smaller, choice_.to};
   }
 
   __device__ __forceinline__ bool take_next_tile()
@@ -166,19 +164,12 @@ class digit_selector {
     auto const writes = of_tile_.smaller() != 0 || (is_copied() && of_tile_.same() != 0);
     if (!writes && !from.is_last_of_group()) return;
     if (writes) list_elements(before_warp);
-    find_prefix(from);
+    from.find_prefix(of_tile_.widen(), shared_.before);
     __syncthreads();
-    auto const before = shared_.before_group.value + shared_.before_in_group.value;
+    auto const before = shared_.before.before_group.value + shared_.before.before_in_group.value;
     if (threadIdx.x == 0 && from.is_last_of_group() && !from.is_in_first_group())
       from.publish_prefix_of_next_group({before + of_tile_.widen().value});
     if (writes) write(begin, before);
-  }
-
-  /// The digits up to this one, minus the base: the digit of a candidate; larger for elements with
-  /// larger keys than candidates, and for those with smaller keys, which are in the result already.
-  __device__ __forceinline__ key_word digit_of(key_word word) const
-  {
-    return (word >> digit_layout::shift_of(step_)) - base_;
   }
 
   // To save registers, the bits of both kinds of each row are packed.
@@ -224,9 +215,9 @@ class digit_selector {
 #pragma unroll
     for (unsigned k = 0; k < k_width; ++k) {
       words[k] = key_(vector[k]);
-      auto const digit = digit_of(words[k]);
-      smaller |= (digit < digit_ ? 1U : 0U) << k;
-      same |= (digit == digit_ ? 1U : 0U) << k;
+      auto const offset = words[k] - base_;
+      smaller |= (offset < smaller_ ? 1U : 0U) << k;
+      same |= (offset - smaller_ <= last_ ? 1U : 0U) << k;
     }
     if (first + k_width > size_) {
       auto const in_tile = first < size_ ? (1U << (size_ - first)) - 1 : 0;
@@ -249,31 +240,6 @@ class digit_selector {
     of_tile_.word = from_lane(sums, k_warps - 1);
     auto const before = from_lane(sums, warp_index() == 0 ? 0 : warp_index() - 1);
     return warp_index() == 0 ? 0 : before;
-  }
-
-  /// Warp 0 looks back within the group, warp 1 at the groups before.
-  __device__ __forceinline__ void find_prefix(back& from)
-  {
-    if (warp_index() == 0) find_prefix_in_group(from);
-    if (warp_index() == 1) {
-      tile_count before = {0};
-      if (!from.is_in_first_group()) before = from.prefix_of_group();
-      if (lane_index() == 0) shared_.before_group = before;
-    }
-  }
-
-  __device__ __forceinline__ void find_prefix_in_group(back& from)
-  {
-    tile_count before = {0};
-    if (!from.is_first_of_group()) before = from.sum_before_in_group(of_tile_.widen());
-    if (lane_index() != 0) return;
-    shared_.before_in_group = before;
-    if (!from.is_last_of_group()) return;
-    before.value += of_tile_.widen().value;
-    if (from.is_in_first_group())
-      from.publish_prefix_of_next_group(before);
-    else
-      from.publish_group(before);
   }
 
   /// `before_warp`: the counts of the warps before this one.
@@ -333,8 +299,11 @@ class digit_selector {
   slot<tile_count>* slots_;
   chooser chooser_;
   aligned_key<Key> key_;
-  key_word base_ = 0;  // of the choice, in registers
-  unsigned digit_ = 0;
+  // In registers. Smaller keys than base_, which are in the result already, and larger ones than
+  // those of candidates have large offsets from base_.
+  key_word base_ = 0;
+  key_word smaller_ = 0;  // offsets of the elements with a smaller digit are below
+  key_word last_ = 0;
   bool is_counted_ = false;
   unsigned tile_ = 0;
   unsigned size_ = 0;  // of the tile
