@@ -60,18 +60,20 @@ _ELSEWHERE = {
     "masked_select": "fatlink.select(x, op)", "bincount": 'fatlink.histogram(x, "byte_bins")', "transform": "fatlink.map(x, op=op)",
     "where": 'fatlink.map(mask, x, y, op="FATLINK_MAP3(float, unsigned char, m, float, a, float, b) { return m ? a : b; }")',
     "clip": 'fatlink.map(x, op="FATLINK_MAP1(float, float, x) { return fminf(fmaxf(x, 0), 1); }")',
-    "torch": "import fatlink.torch",
     "diff": 'fatlink.map(x[1:], x[:-1], op="subtract")',
     **{name: f'fatlink.map(x, op="{op}")' for name, op in (("abs", "abs"), ("absolute", "abs"), ("negative", "negate"), ("square", "square"))},
     **{name: f'fatlink.map(x, y, op="{op}")' for name, op in (
         ("add", "add"), ("subtract", "subtract"), ("multiply", "multiply"), ("divide", "divide"), ("maximum", "max"), ("minimum", "min"))},
 }
 
+_FRAMEWORKS = ("torch",)  # each has a module, which is imported by its name because it imports the framework
+
 
 def __getattr__(name):
     if name == "__version__":
         return version()
-    instead = f"; write {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    expression = f"import fatlink.{name}" if name in _FRAMEWORKS else _ELSEWHERE.get(name)
+    instead = f"; write {expression}" if expression else ""
     raise AttributeError(f"module 'fatlink' has no attribute {name!r}{instead}", name=name, obj=_sys.modules[__name__])
 
 
