@@ -17,7 +17,8 @@ DOCUMENT = pathlib.Path(SOURCE or "", "docs", "python.md")
 
 def examples():
     """(title, script, output) of each example."""
-    return re.findall(r"^### (.*?)\n+```python\n(.*?)^```\n+```text\n(.*?)^```", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+    lines = r"((?:(?!```).*\n)*)```"
+    return re.findall(rf"^### (.*)\n+```python\n{lines}\n+```text\n{lines}", DOCUMENT.read_text(), re.MULTILINE)
 
 
 def algorithm_examples():

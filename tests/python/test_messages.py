@@ -55,7 +55,7 @@ class Arrays(NumpyCase):
             self.assert_error(fatlink.UsageError, _arrays.dtype_of, number_type("bfloat16"), says="NumPy has no bfloat16",
                               hint="ml_dtypes")
         kind = SimpleNamespace(torch=SimpleNamespace())
-        self.assert_error(fatlink.UsageError, _arrays.TorchArrays._dtype, kind, number_type("uint64"),
+        self.assert_error(fatlink.UsageError, _arrays.TorchArrays.dtype_of, kind, number_type("uint64"),
                           says="PyTorch has no elements of type uint64", hint="out=")
 
     def test_that_do_not_state_their_gpu(self):

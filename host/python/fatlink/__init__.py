@@ -66,11 +66,14 @@ _ELSEWHERE = {
         ("add", "add"), ("subtract", "subtract"), ("multiply", "multiply"), ("divide", "divide"), ("maximum", "max"), ("minimum", "min"))},
 }
 
+_FRAMEWORKS = ("torch",)  # each has a module, which is imported by its name because it imports the framework
+
 
 def __getattr__(name):
     if name == "__version__":
         return version()
-    instead = f"; write {_ELSEWHERE[name]}" if name in _ELSEWHERE else ""
+    expression = f"import fatlink.{name}" if name in _FRAMEWORKS else _ELSEWHERE.get(name)
+    instead = f"; write {expression}" if expression else ""
     raise AttributeError(f"module 'fatlink' has no attribute {name!r}{instead}", name=name, obj=_sys.modules[__name__])
 
 
