@@ -93,3 +93,16 @@ TEST(CInput, OfNullIsEmpty)
   fatlink_input_free(nullptr);
   fatlink_text_free(nullptr);
 }
+
+TEST(CInput, IsFoundInThePythonPath)
+{
+  auto const folder = (fixtures::path("") / "").parent_path().string();
+  succeed(fatlink_set_python_path(("mix 2.1=" + folder).c_str()));
+  char* file = nullptr;
+  succeed(fatlink_find_file("library", &file));
+  EXPECT_EQ(file, folder + "/library.fatbin");
+  fatlink_text_free(file);
+  succeed(fatlink_set_python_path(""));
+  fail(fatlink_find_file("library", &file), FATLINK_ERROR_FILE, "library");
+  fail_usage(fatlink_set_python_path(nullptr), "folders");
+}

@@ -16,7 +16,8 @@ import threading
 import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError
+from . import _distributions
+from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError, warn
 from ._install import shared_library
 
 MAJOR = 1  # of the C interface that the structs below are of
@@ -112,7 +113,7 @@ PROTOTYPES = {
     "findings_count": "zp", "findings_get": "ppzp", "findings_free": "-p",
     "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
     "input_find": "psp", "input_read": "psp", "input_from_bytes": "ppzsp", "input_name": "sp", "input_form": "sp",
-    "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_free": "-p", "find_file": "psp",
+    "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_free": "-p", "find_file": "psp", "set_python_path": "ps",
     "device_link_options": "ppip", "module_load": "pppp", "module_kernel": "ppsp", "module_variable": "ppspp",
     "module_free": "-p",
     "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_launch": "pppppz",
@@ -134,6 +135,7 @@ PROTOTYPES = {
     "plan_bind": "pppzuzp",
     "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
 }
+SEARCHING = ("cache_open", "compile", "input_find", "find_file", "plan_prepare", "live_plan_create")  # look up names
 
 
 _gpu_objects: weakref.WeakSet = weakref.WeakSet()
@@ -225,12 +227,30 @@ def _bind(library):
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
             functions[name] = function
         functions["set_wording"](WORDING_PYTHON)
+        for name in SEARCHING:
+            functions[name] = _searching(functions[name], functions["set_python_path"])
         return functions
     except AttributeError as cause:
         raise UnavailableError(
             f"{library._name}: {cause}; this Python package needs version {MAJOR}.{MINOR}", code="wrong-shared-library",
             stage="installation", input=library._name,
             hint="use the Python package and libfatlink.so of one installation; $FATLINK_LIBRARY names another one") from None
+
+
+_told: list = [None]  # the folders of distributions that the library searches
+
+
+def _searching(function, set_python_path):
+    """The function; before each call, the library is told of new folders of Python distributions."""
+    def call(*arguments):
+        folders, problems = _distributions.find()
+        if _told[0] is not folders:
+            _told[0] = folders
+            raise_error(set_python_path(os.fsencode(_distributions.variable())))
+            for problem in problems:
+                warn(problem)
+        return function(*arguments)
+    return call
 
 
 c = _Functions()

@@ -85,6 +85,11 @@ fatlink_error* fatlink_find_file(char const* name_or_file, char** path)
   });
 }
 
+fatlink_error* fatlink_set_python_path(char const* folders)
+{
+  return guarded([&] { fatlink::set_python_path(required_text(folders, "folders")); });
+}
+
 void fatlink_text_free(char* text)
 {
   delete[] text;

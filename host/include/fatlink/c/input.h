@@ -35,6 +35,10 @@ FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 /** Finds the file that fatlink_input_find would read, without opening it. Free the path with
     fatlink_text_free. Errors: file: no fatbin with this name is installed. */
 FATLINK_C_API fatlink_error* fatlink_find_file(char const* name_or_file, char** path);
+/** Replaces $FATLINK_PYTHON_PATH in this process: the folders are searched for fatbins, contracts
+    and cache layers from now on. fatlink's Python package calls this. `folders` has elements
+    "DISTRIBUTION=FOLDER", separated by colons: "mix 2.1=/opt/env/mix/share/fatlink". */
+FATLINK_C_API fatlink_error* fatlink_set_python_path(char const* folders);
 /** Frees a text; NULL is ignored. */
 FATLINK_C_API void fatlink_text_free(char* text);
 
