@@ -15,7 +15,7 @@ The manual page and the completions, the documents of ``docs/``, and the site. I
   Target, with ``FATLINK_INSTALL`` a part of the default build: the documents of ``docs/`` that have a generated part, in
   ``<build>/share/doc/fatlink`` (write_documents.py). It needs Python, and for the instructions of the reference
   device the tests, whose cases the table states. Without them these documents are installed as they are in ``docs/``, with
-  a note in place of the generated part; the configuration says so. The documentation and the examples (four projects of
+  a note in place of the generated part; the configuration says so. The documentation and the examples (five projects of
   ``tests/consumer``) are installed with the component ``development``, to ``share/doc/fatlink``.
 ``docs``
   Target, not part of the default build: a site in ``<build>/docs/html``, by Sphinx, with one search: the documents with their
@@ -108,7 +108,7 @@ if(FATLINK_INSTALL)
   list(TRANSFORM excluded REPLACE "(.+)" "PATTERN;\\1;EXCLUDE")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/" DESTINATION "${documents}" COMPONENT development ${excluded})
   install(FILES ${outputs} DESTINATION "${documents}" COMPONENT development)
-  foreach(example IN ITEMS library transform application cluster)
+  foreach(example IN ITEMS library transform wheel application cluster)
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/tests/consumer/${example}" DESTINATION "${documents}/examples"
       COMPONENT development)
   endforeach()
@@ -116,7 +116,7 @@ if(FATLINK_INSTALL)
     COMPONENT development)
   # Examples that make packages have a licence of their own, for these.
   set_property(GLOBAL APPEND PROPERTY FATLINK_BUNDLED_LICENSES
-    "/examples/library/=0BSD" "/examples/transform/=0BSD")
+    "/examples/library/=0BSD" "/examples/transform/=0BSD" "/examples/wheel/=0BSD")
 endif()
 
 if(NOT PROJECT_IS_TOP_LEVEL)

@@ -476,10 +476,18 @@ nlohmann::json examine_search_path()
       count += file.extension() == ".fatbin" ? 1 : 0;
     json.push_back({{"folder", folder.path.string()},
                     {"origin", to_string(folder.origin)},
+                    {"distribution", folder.distribution},
                     {"exists", std::filesystem::is_directory(folder.path, ignored)},
                     {"fatbins", count}});
   }
   return json;
+}
+
+std::string origin_of(nlohmann::json const& folder)
+{
+  auto const distribution = folder["distribution"].get<std::string>();
+  auto const origin = folder["origin"].get<std::string>();
+  return distribution.empty() ? origin : origin + ": " + distribution;
 }
 
 /// Folders that are not there only with `verbose`.
@@ -490,7 +498,7 @@ void print_search_path(nlohmann::json const& folders, bool verbose)
              verbose || std::ranges::any_of(folders, exists) ? "" : " none is installed");
   for (auto const& folder : folders)
     if (verbose || exists(folder))
-      fmt::print("  {} ({}): {}\n", folder["folder"], folder["origin"],
+      fmt::print("  {} ({}): {}\n", folder["folder"], origin_of(folder),
                  is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
 

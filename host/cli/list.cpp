@@ -66,6 +66,7 @@ nlohmann::json entry_to_json(installed_fatbin const& entry)
                       {"file", entry.file.string()},
                       {"folder", entry.folder.path.string()},
                       {"origin", to_string(entry.folder.origin)},
+                      {"distribution", entry.folder.distribution},
                       {"hidden_by", entry.hidden_by.string()},
                       {"problem", entry.problem},
                       {"kind", to_string(entry.role)},
@@ -95,6 +96,7 @@ nlohmann::json catalogue_to_json(catalogue const& entries)
   for (auto const& folder : search_path())
     json["path"].push_back({{"folder", folder.path.string()},
                             {"origin", to_string(folder.origin)},
+                            {"distribution", folder.distribution},
                             {"exists", std::filesystem::is_directory(folder.path, ignored)}});
   for (auto const& entry : entries) json["fatbins"].push_back(entry_to_json(entry));
   return json;
@@ -124,14 +126,24 @@ void print_reference(installed_fatbin const& entry)
     fmt::print("    {} {}\n", title, text);
 }
 
-void print_entry(installed_fatbin const& entry)
+/// "hidden by FILE", with the origin of a file that a Python distribution installed.
+std::string describe_hiding(installed_fatbin const& entry, catalogue const& entries)
+{
+  auto const text = "hidden by " + entry.hidden_by.string();
+  auto const other = std::ranges::find(entries, entry.hidden_by, &installed_fatbin::file);
+  return other == entries.end() || other->folder.distribution.empty()
+             ? text
+             : fmt::format("{} ({})", text, describe_origin(other->folder));
+}
+
+void print_entry(installed_fatbin const& entry, catalogue const& entries)
 {
   auto const package = entry.ident ? entry.ident->package : std::string{};
   fmt::print("  {:<18} {:<20} {:<26} {} ({})\n", replace_controls(entry.name),
              entry.problem.empty() ? replace_controls(name_contract(entry)) : "unusable",
-             replace_controls(package), entry.folder.path.string(), to_string(entry.folder.origin));
+             replace_controls(package), entry.folder.path.string(), describe_origin(entry.folder));
   if (!entry.problem.empty()) fmt::print("    {}\n", replace_controls(entry.problem));
-  if (!entry.hidden_by.empty()) fmt::print("    hidden by {}\n", entry.hidden_by.string());
+  if (!entry.hidden_by.empty()) fmt::print("    {}\n", describe_hiding(entry, entries));
   if (!is_used(entry)) return;
   if (!entry.summary.empty()) fmt::print("    {}\n", replace_controls(entry.summary));
   if (entry.role == fatbin_role::library)
@@ -266,14 +278,14 @@ void print_in_detail(catalogue const& entries, fatbin_role role, char const* tit
 {
   fmt::print("{}\n", colored(meaning::title, title));
   for (auto const& entry : entries)
-    if (entry.role == role) print_entry(entry);
+    if (entry.role == role) print_entry(entry, entries);
 }
 
 void print_nothing_installed()
 {
   fmt::print("No fatbin is installed in\n");
   for (auto const& folder : search_path())
-    fmt::print("  {} ({})\n", folder.path.string(), to_string(folder.origin));
+    fmt::print("  {} ({})\n", folder.path.string(), describe_origin(folder));
   fmt::print(
       "The packages fatlink-runtime and fatlink-transforms contain a library and transforms.\n");
 }
@@ -361,8 +373,8 @@ void add_list(CLI::App& app, int& exit_status)
   verb->footer(
       "Folders that are searched for NAME.fatbin, in this order; the first match is used:\n"
       "$FATLINK_PATH (separated by colons), fatlink in $XDG_DATA_HOME (~/.local/share),\n"
-      "share/fatlink beside the folder of the program, and fatlink in each folder of "
-      "$XDG_DATA_DIRS\n"
+      "share/fatlink beside the folder of the program, folders of Python packages\n"
+      "($FATLINK_PYTHON_PATH), and fatlink in each folder of $XDG_DATA_DIRS\n"
       "(/usr/local/share:/usr/share).");
   verb->callback([arguments, &exit_status] { exit_status = list(*arguments); });
 }

@@ -49,6 +49,20 @@ class SearchPath(Named):
                          ["environment", "environment", "user", "program", "system"])
         self.assertEqual([folder["exists"] for folder in path], [False, True, True, True, True])
 
+    def test_goes_to_python_packages_before_the_system(self):
+        mix, other = self.folder / "mix=1/share", self.folder / "other"
+        files = [self.install(folder, "mine") for folder in (mix, other, self.system / "fatlink")]
+        env = {"FATLINK_PYTHON_PATH": f"mix 2.1={mix}:relative:mix 3={self.folder / 'absent'}::{other}:none"}
+        path = self.fatlink_json("list", env=env)["path"]
+        self.assertEqual([(folder["origin"], folder["distribution"]) for folder in path],
+                         [("user", ""), ("program", ""), ("python", "mix 2.1"), ("python", "mix 3"), ("python", ""), ("system", "")])
+        self.assertEqual([entry["hidden_by"] for entry in self.listed("mine", env=env)], ["", str(files[0]), str(files[0])])
+        listed = self.fatlink("list", "--long", env=env).stdout
+        self.assertIn(f"{mix} (python: mix 2.1)\n", listed)
+        self.assertEqual(listed.count(f"    hidden by {files[0]} (python: mix 2.1)\n"), 2)
+        done = self.assert_fails(3, "inspect", "none-such", says=["none-such"], env=env)
+        self.assertIn(f"{mix} (python: mix 2.1)", done.stderr)
+
     def test_takes_the_users_folder_from_xdg(self):
         self.install(self.folder / "data/fatlink", "mine")
         env = {"XDG_DATA_HOME": f"{self.folder}/data"}

@@ -90,6 +90,25 @@ class NamedOperators(Environment):
         self.assertGreater(layers[0]["entries"], 800)
 
 
+class ExampleWheel(Environment):
+    """As tests/consumer/test_wheel.py, with fatlink's wheel and with pip's isolated build."""
+
+    def test_is_built_and_installed_beside_fatlink_and_found_by_name(self):
+        project = shutil.copytree(SOURCE / "tests/consumer/wheel", self.folder / "project")
+        pip = self.environment / "bin/pip"
+        self.done(pip, "wheel", "-q", "--no-deps", "--no-index", "--find-links", WHEELS, "-w", self.folder, project,
+                  "--config-settings", "cmake.define.BLEND_ARCHITECTURES=90",
+                  env={**os.environ, "CUDAToolkit_ROOT": str(NVCC.parent.parent)})
+        self.done(pip, "install", "-q", "--no-index", self.folder / "fatlink_blend-1.0-py3-none-any.whl")
+        self.env["FATLINK_LINKD"] = "/nowhere"  # a link would fail
+        report = json.loads(self.fatlink("run", "--library", "blend", "--transform", "screen_blend", "--device", "cpu", "--mode", "lto", "--json"))
+        self.assertEqual([mode["reference"][0]["verified"] for mode in report["modes"]], [True])
+        code = "import fatlink; print(fatlink.load('blend', 'screen_blend', device='cpu').image.cache)"
+        self.assertEqual(self.done(self.python, "-c", code, env=self.env), "hit\n")
+        folders = self.done(self.python, "-m", "fatlink", "--python-path", env=self.env)
+        self.assertRegex(folders, r"^fatlink-blend 1\.0=/.*/site-packages/fatlink_blend/share/fatlink\n$")
+
+
 class Program(Environment):
     def test_gives_the_arguments_and_the_exit_status_of_the_program(self):
         self.assertIn("fatlink ", self.fatlink("--version"))

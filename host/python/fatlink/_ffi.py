@@ -16,7 +16,8 @@ import threading
 import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_size_t, c_uint8, c_uint32, c_uint64, c_void_p
 
-from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError
+from . import _distributions
+from ._errors import CLASSES, Error, Finding, UnavailableError, UsageTypeError, warn
 from ._install import shared_library
 
 MAJOR = 1  # of the C interface that the structs below are of
@@ -50,7 +51,7 @@ CompileOptions = _struct("fatlink_compile_options", ("contract", c_char_p), ("ar
                          ("definitions", POINTER(c_char_p)), ("definition_count", c_size_t),
                          ("include_folders", POINTER(c_char_p)), ("include_folder_count", c_size_t), ("standard", c_char_p),
                          ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
-                         ("line_info", c_int32), ("reserved", c_int32), ("folder", c_char_p))
+                         ("line_info", c_int32), ("reserved", c_int32), ("folder", c_char_p), ("layer", c_char_p))
 DeviceOptions = _struct("fatlink_device_options", ("instruction_budget", c_uint64), ("check_races", c_int32),
                         ("check_uninitialized", c_int32), ("deterministic", c_int32), ("reserved", c_int32))
 DeviceInfo = _struct("fatlink_device_info", ("is_gpu", c_int32), ("ordinal", c_int32), ("name", c_char_p), ("target", c_char_p),
@@ -113,12 +114,12 @@ PROTOTYPES = {
     "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
     "input_find": "psp", "input_read": "psp", "input_from_bytes": "ppzsp", "input_name": "sp", "input_form": "sp",
     "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_get_element": "ppsp", "input_free": "-p",
-    "find_file": "psp",
+    "find_file": "psp", "set_python_path": "ps", "pack": "ppzsspp",
     "device_link_options": "ppip", "module_load": "pppp", "module_kernel": "ppsp", "module_variable": "ppspp",
     "module_free": "-p",
     "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_launch": "pppppz",
     "kernel_free": "-p",
-    "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "linker_free": "-p",
+    "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "cache_warm": "pppzpsip", "linker_free": "-p",
     "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",
     "live_module_free": "-p", "live_kernel_parameter_count": "zp", "live_kernel_parameter_bytes": "zpz",
     "live_kernel_launch": "pppppz", "live_kernel_free": "-p",
@@ -135,6 +136,7 @@ PROTOTYPES = {
     "plan_bind": "pppzuzp",
     "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
 }
+SEARCHING = ("cache_open", "compile", "input_find", "find_file", "plan_prepare", "live_plan_create")  # look up names
 
 
 _gpu_objects: weakref.WeakSet = weakref.WeakSet()
@@ -226,12 +228,30 @@ def _bind(library):
             function.restype, *function.argtypes = (TYPES[letter] for letter in types)
             functions[name] = function
         functions["set_wording"](WORDING_PYTHON)
+        for name in SEARCHING:
+            functions[name] = _searching(functions[name], functions["set_python_path"])
         return functions
     except AttributeError as cause:
         raise UnavailableError(
             f"{library._name}: {cause}; this Python package needs version {MAJOR}.{MINOR}", code="wrong-shared-library",
             stage="installation", input=library._name,
             hint="use the Python package and libfatlink.so of one installation; $FATLINK_LIBRARY names another one") from None
+
+
+_told: list = [None]  # the folders of distributions that the library searches
+
+
+def _searching(function, set_python_path):
+    """The function; before each call, the library is told of new folders of Python distributions."""
+    def call(*arguments):
+        folders, problems = _distributions.find()
+        if _told[0] is not folders:
+            _told[0] = folders
+            raise_error(set_python_path(os.fsencode(_distributions.variable())))
+            for problem in problems:
+                warn(problem)
+        return function(*arguments)
+    return call
 
 
 c = _Functions()

@@ -3,6 +3,7 @@
 because the entry point uses this module."""
 import os
 
+from . import _distributions
 from ._arguments import text_of
 from ._errors import Error, UnavailableError
 
@@ -49,6 +50,11 @@ def cmake_folder() -> str:
     return os.path.join(prefix(), "lib", "cmake", "fatlink")
 
 
+def program_environment() -> dict:
+    """The environment in which the program also finds the data of Python distributions."""
+    return {**os.environ, _distributions.VARIABLE: _distributions.variable()}
+
+
 def find_program() -> str:
     """The path of the program: in the wheel, beside $FATLINK_LIBRARY, or in PATH."""
     for path in (os.path.join(package_folder(), "bin", "fatlink"), program()):
@@ -64,11 +70,11 @@ def find_program() -> str:
 
 def installed(*names: str) -> list:
     """The installed libraries and transforms, as printed by `fatlink list --json`: a list of dicts with name, file, kind,
-    contract, summary, symbols, libraries, …"""
+    distribution, contract, summary, symbols, libraries, …"""
     import json
     import subprocess
     names = [text_of(name, "the name of an input") for name in names]
-    process = subprocess.run([find_program(), "list", "--json", *names], capture_output=True)
+    process = subprocess.run([find_program(), "list", "--json", *names], capture_output=True, env=program_environment())
     try:
         listing = json.loads(process.stdout)
     except ValueError:

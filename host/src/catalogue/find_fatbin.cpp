@@ -39,7 +39,7 @@ std::string listing(std::vector<search_folder> const& path)
 {
   std::string text;
   for (auto const& folder : path)
-    text += detail::format("{} ({})\n", folder.path.string(), to_string(folder.origin));
+    text += detail::format("{} ({})\n", folder.path.string(), describe_origin(folder));
   return text;
 }
 

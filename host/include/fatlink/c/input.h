@@ -34,12 +34,24 @@ FATLINK_C_API int32_t fatlink_input_is_verified(fatlink_input const* input);
    is recorded. */
 FATLINK_C_API fatlink_error* fatlink_input_get_element(fatlink_input const* input, char const* name,
                                                        char** type);
+/** Combines fatbins of one translation unit, compiled for several architectures, to one fatbin, as
+    `fatlink pack` does. `output` is the file to write, with its sidecar; NULL: none. `package` is
+    "NAME" or "NAME VERSION", which the fatbin states; NULL: as the inputs state it. `warnings` may
+    be NULL; it receives lines to be freed with fatlink_text_free, or NULL if there are none.
+   Errors: usage, file, refused. */
+FATLINK_C_API fatlink_error* fatlink_pack(fatlink_input const* const* inputs, size_t count,
+                                          char const* output, char const* package,
+                                          fatlink_input** fatbin, char** warnings);
 /** Frees an input; NULL is ignored. */
 FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 
 /** Finds the file that fatlink_input_find would read, without opening it. Free the path with
     fatlink_text_free. Errors: file: no fatbin with this name is installed. */
 FATLINK_C_API fatlink_error* fatlink_find_file(char const* name_or_file, char** path);
+/** Replaces $FATLINK_PYTHON_PATH in this process: the folders are searched for fatbins, contracts
+    and cache layers from now on. fatlink's Python package calls this. `folders` has elements
+    "DISTRIBUTION=FOLDER", separated by colons: "mix 2.1=/opt/env/mix/share/fatlink". */
+FATLINK_C_API fatlink_error* fatlink_set_python_path(char const* folders);
 /** Frees a text; NULL is ignored. */
 FATLINK_C_API void fatlink_text_free(char* text);
 

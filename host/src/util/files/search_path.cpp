@@ -2,8 +2,13 @@
 #include "fatlink/search_path.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <optional>
+#include <ranges>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "util/process/environment.hpp"
 
@@ -14,6 +19,54 @@ bool is_folder(std::filesystem::path const& path)
 {
   std::error_code ignored;
   return std::filesystem::is_directory(path, ignored);
+}
+
+struct python_path {
+  std::mutex mutex = {};
+  std::optional<std::string> folders = {};  ///< none: $FATLINK_PYTHON_PATH
+};
+
+python_path& process_python_path()
+{
+  static python_path path;
+  return path;
+}
+
+std::string python_path_text()
+{
+  auto& path = process_python_path();
+  std::lock_guard const lock(path.mutex);
+  return path.folders ? *path.folders : detail::environment("FATLINK_PYTHON_PATH");
+}
+
+/// "mix 2.1=/folder" or "/folder"; set_python_path documents the format.
+search_folder read_python_folder(std::string_view element)
+{
+  auto const end = element.starts_with('/') ? std::string_view::npos : element.find('=');
+  auto const has_name = end != std::string_view::npos;
+  return {.path = has_name ? element.substr(end + 1) : element,
+          .origin = folder_origin::python,
+          .distribution = std::string(has_name ? element.substr(0, end) : "")};
+}
+
+std::vector<search_folder> python_folders()
+{
+  std::vector<search_folder> folders;
+  auto const text = python_path_text();
+  for (auto const element : std::views::split(text, ':'))
+    folders.push_back(read_python_folder({element.begin(), element.end()}));
+  std::erase_if(folders, [](search_folder const& folder) { return folder.path.is_relative(); });
+  return folders;
+}
+
+/// The folders `fatlink` that the system's data folders may hold.
+std::vector<std::filesystem::path> system_folders()
+{
+  auto folders = detail::folders_in("XDG_DATA_DIRS");
+  std::erase_if(folders, [](std::filesystem::path const& folder) { return folder.is_relative(); });
+  if (folders.empty()) folders = {"/usr/local/share", "/usr/share"};
+  for (auto& folder : folders) folder /= "fatlink";
+  return folders;
 }
 
 }  // namespace
@@ -27,10 +80,18 @@ char const* to_string(folder_origin origin) noexcept
       return "user";
     case folder_origin::program:
       return "program";
+    case folder_origin::python:
+      return "python";
     case folder_origin::system:
       return "system";
   }
   return "unknown";
+}
+
+std::string describe_origin(search_folder const& folder)
+{
+  std::string const origin = to_string(folder.origin);
+  return folder.distribution.empty() ? origin : origin + ": " + folder.distribution;
 }
 
 std::filesystem::path installed_data_folder()
@@ -44,7 +105,8 @@ std::filesystem::path installed_data_folder()
 std::vector<search_folder> default_search_path()
 {
   std::vector<search_folder> path;
-  auto const add = [&](std::filesystem::path const& named, folder_origin origin) {
+  auto const add = [&](std::filesystem::path const& named, folder_origin origin,
+                       std::string const& distribution = {}) {
     // "/a/./b/" is "/a/b"; a symbolic link to a folder is that folder.
     auto folder = (named / "").lexically_normal().parent_path();
     auto const is_listed = [&](search_folder const& entry) {
@@ -52,22 +114,27 @@ std::vector<search_folder> default_search_path()
       return entry.path == folder || std::filesystem::equivalent(entry.path, folder, absent);
     };
     if (!named.empty() && std::none_of(path.begin(), path.end(), is_listed))
-      path.push_back({folder, origin});
+      path.push_back({folder, origin, distribution});
   };
   for (auto const& folder : detail::folders_in("FATLINK_PATH"))
     add(folder, folder_origin::environment);
   if (auto const data = detail::xdg_folder("XDG_DATA_HOME", ".local/share"); !data.empty())
     add(data / "fatlink", folder_origin::user);
-  auto system = detail::folders_in("XDG_DATA_DIRS");
-  std::erase_if(system, [](std::filesystem::path const& folder) { return folder.is_relative(); });
-  if (system.empty()) system = {"/usr/local/share", "/usr/share"};
-  for (auto& folder : system) folder /= "fatlink";
+  auto const system = system_folders();
   add(installed_data_folder(), folder_origin::program);
   for (auto const& folder : detail::data_folders())  // the system's keep their own order
     if (is_folder(folder) && std::ranges::find(system, folder) == system.end())
       add(folder, folder_origin::program);
+  for (auto const& folder : python_folders()) add(folder.path, folder.origin, folder.distribution);
   for (auto const& folder : system) add(folder, folder_origin::system);
   return path;
+}
+
+void set_python_path(std::string folders)
+{
+  auto& path = process_python_path();
+  std::lock_guard const lock(path.mutex);
+  path.folders = std::move(folders);
 }
 
 }  // namespace fatlink
