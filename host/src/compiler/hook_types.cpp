@@ -14,6 +14,16 @@ namespace {
 
 constexpr char const* k_probe = "fatlink_hook_";
 
+/// The type of a parameter that holds the result of a hook. With such a parameter in the program,
+/// NVRTC 13.0 declares the result of a hook that is not called with the right alignment; without,
+/// it states 4 for float2.
+constexpr char const* k_result_types =
+    "template <typename Hook> struct fatlink_result { using type = int; };\n"
+    "template <typename Result, typename... Parameters>\n"
+    "struct fatlink_result<Result(Parameters...)> { struct type { Result value; }; };\n"
+    "template <typename... Parameters>\n"
+    "struct fatlink_result<void(Parameters...)> { using type = int; };\n";
+
 /// The mangled type in "_Z14fatlink_hook_0PFffE"; empty if no function of `module` has it.
 std::string mangled_type(ptx_interface const& module, std::size_t index)
 {
@@ -46,8 +56,10 @@ program hook_probe(installed_contract const& contract, std::vector<std::string> 
                                 "--gpu-architecture=compute_75", "--modify-stack-limit=false"}}}};
   auto& list = probe.compiles.front().options;
   list.insert(list.end(), options.begin(), options.end());
+  probe.source = k_result_types;
   for (std::size_t i = 0; i < contract.hooks.size(); ++i)
     probe.source += detail::format(
+        "__device__ void fatlink_result_{1}(fatlink_result<decltype({2})>::type) {{}}\n"
         "__device__ void {0}{1}(decltype({2})*) {{}}\n"
         "__device__ void* fatlink_address_{1}() {{ return (void*)&{2}; }}\n",
         k_probe, i, contract.hooks[i]);
@@ -72,7 +84,7 @@ hook_types read_hook_types(std::string_view ptx, installed_contract const& contr
 }
 
 /// Increased whenever fatlink itself would read other types from the same header.
-constexpr char const* k_hooks_format = "2";
+constexpr char const* k_hooks_format = "3";
 
 /// The header does not compile.
 struct refused_header {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fatbin/ident.hpp"
 #include "input/input_forms.hpp"
 #include "preflight/findings.hpp"
 #include "preflight/rules.hpp"
@@ -231,6 +232,13 @@ name_search search_definitions(preflight_inputs const& inputs, symbol_index cons
   return name_search(std::move(names), name_search::prefixes::are_compared);
 }
 
+/// "f(int)" for "_Z1fi"; a name that is not mangled, or is above a limit, as it is.
+std::string declaration_of(std::string const& name)
+{
+  auto declaration = demangle(name);
+  return declaration.empty() ? name : declaration;
+}
+
 std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& symbols,
                            name_search& definitions, ptx_function const& hook)
 {
@@ -254,7 +262,10 @@ std::string advise_on_hook(preflight_inputs const& inputs, symbol_index const& s
       definitions.find_prefix(detail::format("_Z{}{}", hook.name.size(), hook.name));
   auto const similar = mangled.empty() ? definitions.nearest(hook.name) : mangled;
   if (similar.starts_with("_Z"))
-    return detail::format("{} is its C++ name: declare the definition extern \"C\"", similar);
+    return hook.name.starts_with("_Z")
+               ? detail::format("define {}, not {}", declaration_of(hook.name),
+                                declaration_of(std::string(similar)))
+               : detail::format("{} is its C++ name: declare the definition extern \"C\"", similar);
   if (!similar.empty())
     return detail::format("did you mean {}? Rename the definition to {}", similar, hook.name);
   auto const advice = detail::format("pass a transform that defines {}", hook.name);
