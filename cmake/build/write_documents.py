@@ -10,6 +10,7 @@ note about where the generated part is; here that part replaces the note.
 The tables of json.md, the fields of each command's JSON, come from the schemas in docs/schemas. The names of
 python_reference.md, the public names of the package `fatlink`, come from signatures and docstrings: the package is imported,
 which opens the shared library only when a function of it is called, so nothing must be built."""
+import importlib
 import inspect
 import json
 import pathlib
@@ -17,6 +18,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import types
 
 ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
          "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
@@ -292,6 +294,16 @@ def contents(title, names):
     return f"\n## {title}\n\n| name | |\n|---|---|\n{rows}\n"
 
 
+# Frameworks that have a module of the package, which imports the framework.
+FRAMEWORKS = ("torch",)
+
+
+def framework_module(name):
+    """The package's module for a framework. An empty module takes the place of the framework, which its docstrings do not need."""
+    sys.modules.setdefault(name, types.ModuleType(name))
+    return importlib.import_module(f"fatlink.{name}")
+
+
 def python_names():
     """The part of python_reference.md that is made from the package."""
     entries = {name: getattr(fatlink, name) for name in fatlink.__all__}
@@ -303,6 +315,7 @@ def python_names():
     for title, names in (("Classes", others), ("Errors", errors)):
         parts += [contents(title, names), *(class_text(name, entries[name]) for name in names)]
     parts += [module_text(name, entry) for name, entry in entries.items() if inspect.ismodule(entry)]
+    parts += [module_text(name, framework_module(name)) for name in FRAMEWORKS]
     return "".join(parts).lstrip("\n")
 
 

@@ -17,7 +17,8 @@ DOCUMENT = pathlib.Path(SOURCE or "", "docs", "python.md")
 
 def examples():
     """(title, script, output) of each example."""
-    return re.findall(r"^### (.*?)\n+```python\n(.*?)^```\n+```text\n(.*?)^```", DOCUMENT.read_text(), re.MULTILINE | re.DOTALL)
+    lines = r"((?:(?!```).*\n)*)```"
+    return re.findall(rf"^### (.*)\n+```python\n{lines}\n+```text\n{lines}", DOCUMENT.read_text(), re.MULTILINE)
 
 
 def algorithm_examples():
@@ -30,7 +31,7 @@ def algorithm_examples():
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
-        self.assertEqual(len(examples()), 7)
+        self.assertEqual(len(examples()), 8)
         self.assertEqual(len(algorithm_examples()), 10)
         for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):

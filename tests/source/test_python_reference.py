@@ -72,6 +72,11 @@ class Reference(unittest.TestCase):
         tree = ast.parse((SOURCE / PACKAGE / "cache.py").read_text())
         self.assertEqual(re.findall(r"^### cache\.(\w+)$", self.text, re.MULTILINE), methods(tree))
 
+    def test_has_the_functions_of_modules_for_frameworks(self):
+        """The framework need not be installed."""
+        tree = ast.parse((SOURCE / PACKAGE / "torch.py").read_text())
+        self.assertEqual(re.findall(r"^### torch\.(\w+)$", self.text, re.MULTILINE), methods(tree))
+
 
 class Writer(unittest.TestCase):
     """The writer on a copy of the sources that is changed."""

@@ -97,7 +97,7 @@ def converted(source, element, op, stream, device, mode):
     call = for_operator(label_of(op), lambda: find_algorithm(
         "map1", "map1", Conversion(source.element, element), (source,), device, mode, element))
     result = source.kind.make(source, source.shape, element, stream)
-    run(call.prepared, _MAPS[1][1], (result, source, ABSENT), stream)
+    run(call.prepared, MAPS[1][1], (result, source, ABSENT), stream)
     return result
 
 
@@ -318,7 +318,7 @@ def exclusive_scan(x: A, op: Operator = "add", *, dtype: Any = None, init: Any =
 
 
 # map: by the number of arrays: the library, and the names of its arguments.
-_MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", "state")),
+MAPS = {1: ("map1", ("out", "in", "state")), 2: ("map2", ("out", "in1", "in2", "state")),
          3: ("map3", ("out", "in1", "in2", "in3", "state"))}
 
 
@@ -346,8 +346,8 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     again = find_repeated("map", op, mode, device, arrays, out) if state is None and dtype is None and stream is None else None
     if again is not None and (done := again.run(arrays, out)) is not None:
         return done
-    sources = (view_of(x, "x"),) if len(arrays) == 1 else _views_of_equal_shapes(x, y, z)
-    base, names = _MAPS[len(sources)]
+    sources = (view_of(x, "x"),) if len(arrays) == 1 else views_of_equal_shapes(x, y, z)
+    base, names = MAPS[len(sources)]
     given = _given_struct(out, "out")
     call = find_algorithm(base, base, op, sources, device, mode, dtype, given)
     result = output_for(call, "out", given or out, sources[0].shape, sources[0], stream)
@@ -358,7 +358,7 @@ def map(x: A, y: Array | None = None, z: Array | None = None, *, op: Operator, d
     return result.array
 
 
-def _views_of_equal_shapes(x, y, z):
+def views_of_equal_shapes(x, y, z):
     if y is None:
         raise UsageError("map was given x and z, but no y", input="y", hint="pass the second array as y")
     arrays = {"x": x, "y": y} if z is None else {"x": x, "y": y, "z": z}

@@ -231,7 +231,7 @@ class TorchArrays(ArrayKind):
 
     def view(self, array):
         if array.requires_grad:
-            raise UsageError("the tensor requires a gradient, which fatlink does not compute", hint="pass x.detach()")
+            raise UsageError("the tensor requires a gradient, which fatlink does not compute", hint="pass x.detach(), or define an operator with a gradient: fatlink.torch.operator")
         try:
             address = array.data_ptr()
             is_contiguous = array.is_contiguous()
@@ -243,7 +243,7 @@ class TorchArrays(ArrayKind):
             raise UsageError("the tensor is a negated or conjugated view", hint="pass x.resolve_neg().resolve_conj()")
         count = array.numel()
         dtype = array.dtype
-        element = self.elements.get(dtype) or self._element(dtype)
+        element = self.elements.get(dtype) or self.element_of(dtype)
         place = array.get_device() if array.is_cuda else self._place(array)
         if count:
             if array.untyped_storage().nbytes() < (array.storage_offset() + count) * element.bytes:
@@ -273,22 +273,25 @@ class TorchArrays(ArrayKind):
         if array.layout is not self.torch.strided:
             return UsageTypeError(f"the tensor has the layout {array.layout}", hint="pass x.to_dense()")
         return UsageError(f"the tensor has no memory ({str(cause).splitlines()[0]})", code="freed-array",
-                          hint="call fatlink outside of torch.compile, torch.export and vmap, on a tensor with data")
+                          hint="call fatlink outside of torch.compile, torch.export and vmap, on a tensor with data, or define an "
+                               "operator that they accept: fatlink.torch.operator")
 
     def _place(self, array):
         if array.device.type == "cpu":
             return HOST
         raise UsageError(f"the tensor is on the device {array.device}", hint="move it to a CUDA device or to the CPU")
 
-    def _element(self, dtype):
+    def element_of(self, dtype):
+        """The element type of a torch.dtype."""
         element = require_known(str(dtype).removeprefix("torch."), "the tensor")
         self.elements[dtype] = element
         return element
 
     def empty(self, like, shape, element):
-        return self.torch.empty(shape, dtype=self._dtype(element), device=like.array.device)
+        return self.torch.empty(shape, dtype=self.dtype_of(element), device=like.array.device)
 
-    def _dtype(self, element):
+    def dtype_of(self, element):
+        """The torch.dtype of an element type."""
         dtype = getattr(self.torch, element.name, None)
         if dtype is None:
             raise UsageError(f"PyTorch has no elements of type {element.name}", hint="pass the results' arrays: out=")
@@ -435,6 +438,11 @@ def numpy_kind():
     except ImportError:
         raise UnavailableError("NumPy is not installed", code="no-numpy", stage="array", hint="pip install numpy") from None
     return _kind_of_module("numpy")
+
+
+def torch_kind():
+    """The ArrayKind of PyTorch, which must be imported."""
+    return _kind_of_module("torch")
 
 
 _TYPE_CODES = {"f": "float", "i": "int", "u": "uint", "c": "complex"}  # of typestr

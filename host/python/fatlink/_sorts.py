@@ -38,9 +38,9 @@ def sort(x: A, op: Operator = "less", *, key: Operator | None = None, bits: int 
         return done
     source = view_of(x, "x")
     require_one_dimension(source, "sort")
-    call = _find_sort("", op, key, bits, source, device, mode)
+    call = find_sort("", op, key, bits, source, device, mode)
     result = output_for(call, "out", out, source.shape, source, stream)
-    names, values = _key_bits(call, bits)
+    names, values = key_bits(call, bits)
     run(call.prepared, ("in", "out", *names), (source, result, *values), stream)
     if again is not None:
         again.learn(call.prepared, ("in", "out"), (source, result), (source,), result)
@@ -73,14 +73,14 @@ def sort_pairs(keys: A, values: Array, op: Operator = "less", *, key: Operator |
         raise UsageError(f"values is an array of {values_view.element} ({values_view.element.bytes} bytes) with the shape "
                          f"{tuple(values_view.shape)}; the keys have {tuple(source.shape)}", input="values",
                          hint="pass as many values as keys, with elements of 4 or 8 bytes")
-    call = _find_sort("_pairs" if values_view.element.bytes == 4 else "_pairs_wide", op, key, bits, source, device, mode)
+    call = find_sort("_pairs" if values_view.element.bytes == 4 else "_pairs_wide", op, key, bits, source, device, mode)
     result = output_for(call, "out", out, source.shape, source, stream)
     if out_values is None:
         result_values = values_view.kind.make(values_view, values_view.shape, values_view.element, stream)
     else:
         result_values = view_of(out_values, "out_values")
         require_output("out_values", result_values, lambda element: element is values_view.element, values_view.shape)
-    names, sizes = _key_bits(call, bits)
+    names, sizes = key_bits(call, bits)
     run(call.prepared, ("in", "in_values", "out", "out_values", *names), (source, values_view, result, result_values, *sizes), stream)
     return result.array, result_values.array
 
@@ -100,7 +100,7 @@ def _check_key(op, key, bits, default):
                 'pass CUDA source: key="FATLINK_KEY(float, x) { return fatlink::ascending(fabsf(x)); }"'))
 
 
-def _find_sort(suffix, op, key, bits, source, device, mode):
+def find_sort(suffix, op, key, bits, source, device, mode):
     """The algorithm of sort and, by its suffix, of sort_pairs. A radix sort by a key; numbers have one for "less" and
     "greater"."""
     _check_key(op, key, bits, "less")
@@ -112,7 +112,7 @@ def _find_sort(suffix, op, key, bits, source, device, mode):
     return find_algorithm(f"sort{suffix}", "less", op, (source,), device, mode)
 
 
-def _key_bits(call, bits):
+def key_bits(call, bits):
     """The arguments of a radix sort with fewer bits."""
     return ((), ()) if bits is None else (("bits",), (call.prepared.value("bits", int(bits)),))
 
@@ -252,6 +252,6 @@ def top_k(x: A, k: int, op: Operator = "greater", *, key: Operator | None = None
     else:
         indexes = view_of(out_indexes, "out_indexes")
         require_output("out_indexes", indexes, lambda element: element.name in ("int64", "uint64"), (k,))
-    names, sizes = _key_bits(call, bits)
+    names, sizes = key_bits(call, bits)
     run(call.prepared, ("in", "out", "out_indexes", *names), (source, result, indexes, *sizes), stream)
     return result.array, indexes.array
