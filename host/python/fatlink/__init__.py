@@ -61,6 +61,7 @@ _ELSEWHERE = {
     "masked_select": "fatlink.select(x, op)", "bincount": 'fatlink.histogram(x, "byte_bins")', "transform": "fatlink.map(x, op=op)",
     "where": 'fatlink.map(mask, x, y, op="FATLINK_MAP3(float, unsigned char, m, float, a, float, b) { return m ? a : b; }")',
     "clip": 'fatlink.map(x, op="FATLINK_MAP1(float, float, x) { return fminf(fmaxf(x, 0), 1); }")',
+    "torch": "import fatlink.torch", "jax": "import fatlink.jax",
     "diff": 'fatlink.map(x[1:], x[:-1], op="subtract")',
     **{name: f'fatlink.map(x, op="{op}")' for name, op in (("abs", "abs"), ("absolute", "abs"), ("negative", "negate"), ("square", "square"))},
     **{name: f'fatlink.map(x, y, op="{op}")' for name, op in (
