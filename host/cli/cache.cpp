@@ -285,6 +285,7 @@ void add_cache(CLI::App& app, int& exit_status)
   add_simple(*verb, "path", "Print the user's cache folder.", print_path, exit_status);
   add_simple(*verb, "stats", "Show entries, size, hits and misses.", print_statistics, exit_status);
   add_cache_warm(*verb, exit_status);
+  add_cache_record(*verb, exit_status);
   add_simple(*verb, "verify", "Read every entry; exit status 3 if one is damaged.", verify_entries,
              exit_status);
   add_simple(
