@@ -269,7 +269,7 @@ void print_report(recorded_jobs const& jobs, record_arguments const& arguments,
                        {"links", std::move(links)}});
   for (auto const& row : jobs.compiles) print_row(row);
   for (auto const& row : jobs.links) print_row(row);
-  fmt::print("{} links, {} compiles{}\n", links.size(), compiles.size(),
+  fmt::print("Links: {}; compiles: {}{}\n", links.size(), compiles.size(),
              arguments.layer.empty() ? "; --layer FOLDER stores them in a layer" : "");
 }
 

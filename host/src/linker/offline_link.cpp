@@ -85,8 +85,8 @@ std::string quoted(std::string const& word)
   return text + "'";
 }
 
-/// Whether options are set that have no place in the command, or whose default there is another.
-bool needs_record(std::vector<fatbin> const& inputs, link_options const& options)
+/// Whether options are set that have no place in the command.
+bool has_other_options(link_options const& options)
 {
   auto const is_of_command = [](std::string_view field) {
     return field == "link_options::kernels" || field == "link_options::require_inlined" ||
@@ -94,18 +94,27 @@ bool needs_record(std::vector<fatbin> const& inputs, link_options const& options
   };
   for (auto const& effect : option_effects())
     if (effect.is_set(options) && !is_of_command(effect.field)) return true;
+  return false;
+}
+
+/// Without names, the command would keep only the kernels of a launch plan, if there is one.
+std::string kernel_words(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  std::string words;
+  for (auto const& kernel : options.kernels) words += " --kernel " + quoted(kernel);
   auto const sidecar = std::filesystem::path(inputs.front().name()).replace_extension(".json");
-  std::error_code ignored;  // with a launch plan, the command would keep its kernels only
-  return options.kernels.empty() && std::filesystem::exists(sidecar, ignored);
+  std::error_code ignored;
+  if (words.empty() && std::filesystem::exists(sidecar, ignored)) words = " --all-kernels";
+  return words;
 }
 
 /// The fatlink cache warm command that makes this link; empty if there is none.
 std::string warm_command(std::vector<fatbin> const& inputs, link_options const& options)
 {
-  if (needs_record(inputs, options)) return {};
+  if (has_other_options(options)) return {};
   auto command = format("fatlink cache warm --target {} --mode {} --emit {} --layer FOLDER",
                         options.target.name(), to_string(options.mode), to_string(options.emit));
-  for (auto const& kernel : options.kernels) command += " --kernel " + quoted(kernel);
+  command += kernel_words(inputs, options);
   for (auto const& input : inputs) {
     auto const file = file_of(input);
     if (file.empty()) return {};
