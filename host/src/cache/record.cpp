@@ -131,6 +131,7 @@ std::string to_digits(bytes_view bytes)
 byte_buffer from_digits(std::string const& digits)
 {
   byte_buffer bytes;
+  if (digits.size() % 2 != 0) refuse_record("bytes are not hexadecimal digits");
   for (std::size_t index = 0; index + 1 < digits.size(); index += 2) {
     auto const high = value_of(digits[index]);
     auto const low = value_of(digits[index + 1]);
