@@ -133,9 +133,10 @@ class layer_writer {
                       ? compiler_.compile_into(arguments_.layer, compile.code, compile.options)
                       : compiler_.compile(compile.code, compile.options);
     if (!row.is_stored)
-      print_warnings({fmt::format("{}: layers do not hold compiled LLVM IR; compile it before, with "
-                                  "fatlink compile, and pass the fatbin",
-                                  compile.code.name())});
+      print_warnings(
+          {fmt::format("{}: layers do not hold compiled LLVM IR; compile it before, with "
+                       "fatlink compile, and pass the fatbin",
+                       compile.code.name())});
     compiled_.insert_or_assign(compile.result, std::move(result.code));
   }
 
@@ -145,17 +146,17 @@ class layer_writer {
     for (auto const& input : row.link.inputs) modules.push_back(load(input));
     for (auto const& options : requests(row.link.options)) {
       if (!stored_.insert(link_key(modules, options, "").name()).second) continue;
-      auto const image = linker_.link_into(
-          arguments_.layer, modules, options,
-          arguments_.one_copy ? layer_hosts::unnamed : layer_hosts::all);
+      auto const image =
+          linker_.link_into(arguments_.layer, modules, options,
+                            arguments_.one_copy ? layer_hosts::unnamed : layer_hosts::all);
       print_warnings(image.warnings);
       row.stored.push_back(fmt::format("{} {}", options.target.name(), to_string(options.emit)));
     }
   }
 
  private:
-  /// The links to store for a recorded one: as it is, if a layer can hold it; with --target, PTX for
-  /// the reference device also as cubins for these targets, and cubins for these targets only.
+  /// The links to store for a recorded one: as it is, if a layer can hold it; with --target, PTX
+  /// for the reference device also as cubins for these targets, and cubins for these targets only.
   [[nodiscard]] std::vector<link_options> requests(link_options const& recorded) const
   {
     std::vector<link_options> list;
@@ -180,12 +181,12 @@ class layer_writer {
     auto const file = input::read(input.file);
     auto const& module = file.modules().front();
     if (detail::to_hexadecimal(module.digest()) == input.digest) return module;
-    throw file_error(stage::input,
-                     {.message = fmt::format("{}: the file has changed since it was recorded",
-                                             input.file),
-                      .input = input.file,
-                      .code = error_code::digest_mismatch,
-                      .hint = "record it again: fatlink cache record -- COMMAND"});
+    throw file_error(
+        stage::input,
+        {.message = fmt::format("{}: the file has changed since it was recorded", input.file),
+         .input = input.file,
+         .code = error_code::digest_mismatch,
+         .hint = "record it again: fatlink cache record -- COMMAND"});
   }
 
   record_arguments const& arguments_;
@@ -227,9 +228,9 @@ nlohmann::json to_json(compile_row const& row)
 nlohmann::json to_json(link_row const& row)
 {
   auto const& options = row.link.options;
-  return {{"inputs", names_of_inputs(row.link)},   {"target", options.target.name()},
-          {"mode", to_string(options.mode)},       {"kind", to_string(options.emit)},
-          {"kernels", options.kernels},            {"stored", row.stored}};
+  return {{"inputs", names_of_inputs(row.link)}, {"target", options.target.name()},
+          {"mode", to_string(options.mode)},     {"kind", to_string(options.emit)},
+          {"kernels", options.kernels},          {"stored", row.stored}};
 }
 
 void print_row(compile_row const& row)
@@ -276,9 +277,10 @@ void print_report(recorded_jobs const& jobs, record_arguments const& arguments,
 void check_record_arguments(record_arguments const& arguments)
 {
   if (arguments.command.empty() && arguments.output.empty())
-    fail_usage("no command: there is nothing to record", "COMMAND",
-               "write it after --: fatlink cache record -- COMMAND; or name an existing record with "
-               "--output");
+    fail_usage(
+        "no command: there is nothing to record", "COMMAND",
+        "write it after --: fatlink cache record -- COMMAND; or name an existing record with "
+        "--output");
   if (!arguments.output.empty() && is_standard_output(arguments.output))
     fail_usage("--output: a record is a file", arguments.output, "name a file");
   if (!arguments.layer.empty()) return;

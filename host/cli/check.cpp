@@ -15,8 +15,8 @@
 #include <span>
 #include <string_view>
 
-#include "catalogue/installed_library.hpp"
 #include "cache/offline.hpp"
+#include "catalogue/installed_library.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/nvjitlink.hpp"

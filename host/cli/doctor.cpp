@@ -534,8 +534,8 @@ void print_search_path(nlohmann::json const& folders, bool verbose)
                  is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
 
-/// The libraries of CUDA and the helper; with `verbose` also their parts, and the places that are not
-/// used.
+/// The libraries of CUDA and the helper; with `verbose` also their parts, and the places that are
+/// not used.
 void print_tools(nlohmann::json const& report, bool verbose)
 {
   auto const& linker = report["nvjitlink"];
@@ -593,13 +593,13 @@ void add_doctor(CLI::App& app, int& exit_status)
       "libNVVM.");
   verb->callback([arguments, &exit_status] {
     auto const is_offline = cache::is_offline(false);
-    nlohmann::json report{{"version", FATLINK_VERSION},
-                          {"offline", is_offline},
-                          {"driver", examine_driver()},
-                          {"gpus", examine_gpus()},
-                          {"cache", examine_cache()},
-                          {"search_path", examine_search_path()}};
-    report.update(is_offline ? tools_not_searched() : examine_tools());
+    auto report = is_offline ? tools_not_searched() : examine_tools();
+    report.update({{"version", FATLINK_VERSION},
+                   {"offline", is_offline},
+                   {"driver", examine_driver()},
+                   {"gpus", examine_gpus()},
+                   {"cache", examine_cache()},
+                   {"search_path", examine_search_path()}});
     auto const verdicts = check_machine(report);
     report["verdicts"] = report_json(verdicts);
     if (arguments->json) {

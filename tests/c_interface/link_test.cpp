@@ -193,7 +193,8 @@ TEST_F(CLink, OfflineIsUnavailable)
   c_error const error(fatlink_link(linker.get(), &input, 1, &stated, &image));
   EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_UNAVAILABLE);
   EXPECT_STREQ(fatlink_error_code(error.get()), "offline");
-  EXPECT_THAT(fatlink_error_message(error.get()), testing::HasSubstr("no cache is used that could"));
+  EXPECT_THAT(fatlink_error_message(error.get()),
+              testing::HasSubstr("no cache is used that could"));
   EXPECT_THAT(fatlink_error_hint(error.get()),
               testing::StartsWith("set fatlink_linker_settings.cache; "));
 }

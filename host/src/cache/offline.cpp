@@ -18,8 +18,8 @@ bool is_offline(bool setting)
   auto const text = detail::environment(k_variable);
   if (!text.empty() && text != "0" && text != "1")
     throw usage_error(
-        {.message = detail::format("{}: '{}' is neither 0 nor 1", k_variable,
-                                   detail::printable(text)),
+        {.message =
+             detail::format("{}: '{}' is neither 0 nor 1", k_variable, detail::printable(text)),
          .input = k_variable,
          .code = error_code::invalid_argument,
          .hint = "set it to 1 to permit only links and compiles of cache layers, or unset it"});

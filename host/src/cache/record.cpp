@@ -41,12 +41,12 @@ known_texts& compiled()
 
 [[noreturn]] void fail_write(std::string const& file, int code)
 {
-  throw file_error(stage::cache, {.message = detail::format("the record {}: {}", file,
-                                                            std::strerror(code)),
-                                  .input = file,
-                                  .code = error_code::unwritable_file,
-                                  .hint = detail::format("set {} to a file that can be written",
-                                                         k_record_variable)});
+  throw file_error(
+      stage::cache,
+      {.message = detail::format("the record {}: {}", file, std::strerror(code)),
+       .input = file,
+       .code = error_code::unwritable_file,
+       .hint = detail::format("set {} to a file that can be written", k_record_variable)});
 }
 
 /// All of `line` or nothing: the lock keeps other writers out, and a part is removed again.

@@ -253,7 +253,8 @@ compiled_source compile_session::make_result(stopwatch& watch)
   times_.open_ms = helpers_.open_ms();
   times_.compile_ms = compiler_.compile_ms();
   times_.lookup_ms = std::max(watch.lap() - times_.open_ms - times_.compile_ms, 0.0);
-  if (cache::is_recording()) cache::append_record(record_compile(inputs_.code, inputs_.options, code));
+  if (cache::is_recording())
+    cache::append_record(record_compile(inputs_.code, inputs_.options, code));
   auto producer = code.ident() ? code.ident()->producer : inputs_.producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),

@@ -32,8 +32,7 @@ void refuse_compile_offline(std::shared_ptr<link_cache> const& cache, compile_in
   if (!inputs.is_cuda())
     cache::refuse_offline(
         stage::compiler, format("no cache layer can have compiled LLVM IR: {}{}", name, conditions),
-        name,
-        "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
+        name, "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
   auto hint = cache::describe_layer();
   if (!cache) hint = "<set compiler_settings::cache>; " + hint;
   cache::refuse_offline(

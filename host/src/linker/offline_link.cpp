@@ -77,7 +77,8 @@ std::string describe_others(link_cache& cache, std::vector<fatbin> const& inputs
 std::string quoted(std::string const& word)
 {
   auto const is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./=+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
   std::string text = "'";
@@ -86,15 +87,13 @@ std::string quoted(std::string const& word)
 }
 
 /// Whether options are set that have no place in the command.
-bool has_other_options(link_options const& options)
+bool has_other_options(link_options options)
 {
-  auto const is_of_command = [](std::string_view field) {
-    return field == "link_options::kernels" || field == "link_options::require_inlined" ||
-           field == "link_options::driver_cache";
-  };
-  for (auto const& effect : option_effects())
-    if (effect.is_set(options) && !is_of_command(effect.field)) return true;
-  return false;
+  options.kernels.clear();
+  options.require_inlined = false;
+  options.driver_cache = true;
+  return std::ranges::any_of(option_effects(),
+                             [&](option_effect const& effect) { return effect.is_set(options); });
 }
 
 /// Without names, the command would keep only the kernels of a launch plan, if there is one.
@@ -128,8 +127,9 @@ std::string warm_command(std::vector<fatbin> const& inputs, link_options const& 
 void refuse_link_offline(std::shared_ptr<link_cache> const& cache,
                          std::vector<fatbin> const& inputs, link_options const& options)
 {
-  auto const subject = format("the {} link of {} for {}{}", to_string(options.mode),
-                              input_names(inputs), options.target.name(), kind_suffix(options.emit));
+  auto const subject =
+      format("the {} link of {} for {}{}", to_string(options.mode), input_names(inputs),
+             options.target.name(), kind_suffix(options.emit));
   auto const& library = inputs.front().name();
   if (options.emit != image_kind::cubin && options.emit != image_kind::ptx)
     cache::refuse_offline(

@@ -47,7 +47,8 @@ TEST_F(Record, HoldsWholeLinesOfManyThreads)
     });
   for (auto& thread : threads) thread.join();
   std::vector<bool> found(k_threads);
-  for (auto const& entry : read_record(file_)) found.at(entry.at("number").get<std::size_t>()) = true;
+  for (auto const& entry : read_record(file_))
+    found.at(entry.at("number").get<std::size_t>()) = true;
   EXPECT_EQ(found, std::vector<bool>(k_threads, true));
 }
 

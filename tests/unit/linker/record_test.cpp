@@ -96,10 +96,8 @@ TEST(OfflineLink, OfAPtxSetIsMade)
   link_options options{.target = "sm_90", .mode = link_mode::ptx, .emit = image_kind::ptx_set};
   EXPECT_EQ(offline.link(inputs, options).parts.size(), 2U);
   options.emit = image_kind::cubin;
-  expect_error<unavailable_error>([&] { (void)offline.link(inputs, options); },
-                                  "the ptx link of");
-  expect_error<unavailable_error>([&] { (void)offline.check(inputs, options); },
-                                  "need nvJitLink");
+  expect_error<unavailable_error>([&] { (void)offline.link(inputs, options); }, "the ptx link of");
+  expect_error<unavailable_error>([&] { (void)offline.check(inputs, options); }, "need nvJitLink");
   expect_error<unavailable_error>([&] { (void)offline.link_into("/nowhere", inputs, options); },
                                   "a cache layer is filled");
 }
