@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -82,6 +84,27 @@ recorded_jobs read_jobs(std::filesystem::path const& file)
                                   .hint = "pass a program after --, by its name or path"});
 }
 
+/// Signals that the program ignores, and that the command must not inherit.
+class default_signals {
+ public:
+  default_signals()
+  {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (auto const number : {SIGPIPE, SIGXFSZ}) sigaddset(&signals, number);
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF);
+  }
+  ~default_signals() { posix_spawnattr_destroy(&attributes_); }
+  default_signals(default_signals const&) = delete;
+  default_signals& operator=(default_signals const&) = delete;
+  [[nodiscard]] posix_spawnattr_t const* get() const noexcept { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
 /// Starts the command with the record's file in its environment. With `json`, its standard output
 /// goes to standard error, because standard output receives the JSON.
 pid_t start_command(std::vector<std::string>& command, std::string const& record, bool json)
@@ -92,10 +115,11 @@ pid_t start_command(std::vector<std::string>& command, std::string const& record
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   if (json) posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  default_signals const signals;
   ::setenv(cache::k_record_variable, record.c_str(), 1);
   pid_t process = 0;
   auto const code =
-      ::posix_spawnp(&process, words.front(), &actions, nullptr, words.data(), environ);
+      ::posix_spawnp(&process, words.front(), &actions, signals.get(), words.data(), environ);
   ::unsetenv(cache::k_record_variable);
   posix_spawn_file_actions_destroy(&actions);
   if (code != 0) fail_command(command.front(), code);

@@ -102,6 +102,10 @@ class Record(CacheTest):
             self.assertEqual((report["status"], report["links"]), (status, []))
         self.assertFalse((self.folder / "layer").exists())
 
+    def test_a_command_has_the_usual_signals(self):
+        for name, status in (("PIPE", 141), ("XFSZ", 153)):
+            self.record(command=["sh", "-c", f"kill -{name} $$"], status=status)
+
     def test_links_that_fail_are_not_recorded(self):
         self.assertEqual(self.record(command=[*LINK, LIBRARY], status=4)["links"], [])
 

@@ -39,6 +39,12 @@ known_texts& compiled()
   return texts.get();
 }
 
+/// `text` of the current record: the variable can change while the process runs.
+std::string in_this_record(std::string const& text)
+{
+  return detail::environment(k_record_variable) + '\n' + text;
+}
+
 [[noreturn]] void fail_write(std::string const& file, int code)
 {
   throw file_error(
@@ -92,7 +98,8 @@ void append_record(nlohmann::json const& entry)
 {
   using handler = nlohmann::json::error_handler_t;
   auto const line = entry.dump(-1, ' ', false, handler::replace) + '\n';
-  auto const key = detail::to_hexadecimal(detail::sha256(std::as_bytes(std::span(line))));
+  auto const key =
+      in_this_record(detail::to_hexadecimal(detail::sha256(std::as_bytes(std::span(line)))));
   if (appended().find(key) != nullptr) return;
   append_line(detail::environment(k_record_variable), line);
   (void)appended().keep(key, true);
@@ -115,12 +122,12 @@ std::vector<nlohmann::json> read_record(std::filesystem::path const& file)
 
 void note_compiled(std::string const& digest)
 {
-  (void)compiled().keep(digest, true);
+  (void)compiled().keep(in_this_record(digest), true);
 }
 
 bool was_compiled(std::string const& digest)
 {
-  return compiled().find(digest) != nullptr;
+  return compiled().find(in_this_record(digest)) != nullptr;
 }
 
 std::string to_digits(bytes_view bytes)
