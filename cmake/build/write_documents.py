@@ -21,7 +21,7 @@ import textwrap
 import types
 
 ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
-         "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
+         "cache-warm", "cache-record", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
 SHARED = ["finding", "start_ms", "kernel_resources", "output_comparison", "reference", "installed_contract"]  # definitions that get a table of their own
 
 

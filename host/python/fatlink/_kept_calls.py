@@ -225,6 +225,10 @@ def _try_each_size(base, first, is_free, make):
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
+        except UnavailableError as cause:
+            if cause.code != "offline":  # layers do not hold compiles that failed
+                raise
+            failure = failure or cause
     raise failure
 
 
