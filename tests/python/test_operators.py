@@ -435,34 +435,6 @@ class Sources(OperatorCase):
         for init in (records[0], records[0].tobytes()):
             self.assertEqual(fatlink.reduce(records, source, init=init)["index"], self.numbers[:9].argmax())
 
-    def test_as_load(self):
-        x = self.numbers
-        for mode in "lto", "ptx":
-            self.assertEqual(fatlink.reduce(x, load=lambda x: x * x, mode=mode), (x * x).sum())
-            self.assertEqual(fatlink.reduce(x, lambda a, b: a + b, load=lambda x: x * x, init=0, mode=mode), (x * x).sum())
-        self.assert_equal_arrays(fatlink.scan(x, load=lambda x: x + 0.5), (x + numpy.float32(0.5)).cumsum(dtype=x.dtype))
-        self.assert_equal_arrays(fatlink.select(x, lambda x: x > 3, load=lambda x: 2 * x), (2 * x)[2 * x > 3])
-        self.assertEqual(list(fatlink.histogram(x, lambda x: 1 if x else 0, load=lambda x: x > 0, bins=2)), [(x <= 0).sum(), (x > 0).sum()])
-
-    def test_as_load_to_other_types(self):
-        x = numpy.arange(200, dtype=numpy.uint8)
-        for call, expected in ((lambda: fatlink.reduce(x, load=lambda x: x * x), (x.astype(numpy.uint64) ** 2).sum()),
-                               (lambda: fatlink.reduce(x, "max", load=lambda x: x > 100), numpy.bool_(True)),
-                               (lambda: fatlink.reduce(x, load=lambda x: x > 100), numpy.int64(99)),
-                               (lambda: fatlink.reduce(x, load=lambda x: x / 2), (x / 2).sum()),
-                               (lambda: fatlink.reduce(x, "max", load=lambda x: x * 2, dtype="int16"), numpy.int16(398))):
-            result = call()
-            self.assertEqual((result, result.dtype), (expected, expected.dtype))
-
-    def test_as_load_of_a_range(self):
-        numbers = numpy.arange(1000)
-        self.assertEqual(fatlink.reduce(range(1000), load=lambda i: i * i), (numbers ** 2).sum())
-        self.assert_equal_arrays(fatlink.select(range(1000), lambda x: x % 7 == 0, load=lambda i: i * 3), (numbers * 3)[numbers * 3 % 7 == 0])
-        self.assert_equal_arrays(fatlink.scan(range(1000), load=lambda i: 0.5 * i), (0.5 * numbers).cumsum())
-
-    def test_as_load_with_another_number_of_parameters(self):
-        self.assert_error(fatlink.UsageTypeError, fatlink.reduce, self.numbers, load=lambda a, b: a, says="the call passes 1")
-
     def test_with_two_hooks(self):
         source = ("FATLINK_LOAD(int, float, x) { return x > 0; }\nFATLINK_COMBINE(int, a, b) { return a + b; }")
         self.assertEqual(fatlink.transform_reduce(self.numbers, source, init=0), (self.numbers > 0).sum())

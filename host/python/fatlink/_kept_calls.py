@@ -223,7 +223,7 @@ def _try_each_size(base, first, is_free, make):
         try:
             return make(size)
         except (RefusedError, CompileError) as cause:
-            failure = failure or cause
+            failure = cause if failure is None or isinstance(cause, CompileError) else failure  # of the size that a compile names
             sizes = _remaining_sizes(sizes, cause, base)
         except UnavailableError as cause:
             if cause.code != "offline":  # layers do not hold compiles that failed
