@@ -63,7 +63,7 @@ class Input(Handle):
     def element(self, name: str) -> str:
         """The type of elements that the macros of contracts record under a name, such as "float32", or "bytes8" for a struct of
         8 bytes; empty: nothing is recorded. The name is that of a hook ("combine"), "load_out" or "map_element_in1"."""
-        handle = output()
+        handle = output_handle()
         raise_error(c.input_get_element(self, encode(name, "name"), ctypes.byref(handle)))
         return take_text(handle)
 

@@ -23,9 +23,9 @@ from ._elements import element_type
 from ._errors import UsageError, UsageTypeError
 from ._ffi import XlaCall, c, raise_error
 from ._inputs import Input
-from ._kept_calls import CONVERT_FIRST, find_algorithm
+from ._kept_calls import find_algorithm
 from ._linking import mode_number
-from ._operators import name_of, not_an_operator
+from ._operators import Conversion, name_of, not_an_operator
 from ._plans import Slot
 from ._sorts import find_sort, key_bits
 
@@ -286,20 +286,15 @@ class _Sum(_Algorithm):
         """The gradient of "add", for `x` of this shape."""
         raise NotImplementedError
 
-    def find(self, x, element):
-        """The BoundAlgorithm, with the array and the View that it takes. `element`: the type in which it combines; None: that
-        of `x`."""
+    def find(self, x, load=None):
+        """The BoundAlgorithm, with the array and the View that it takes. `load`: as in find_algorithm."""
         source = _source(x, "x")
-        return find_algorithm(self.__name__, "combine", self.op, (source,), None, self.mode, element), x, source
-
-    def converted(self, x):
-        """As find(), with the elements converted to the type in which they are combined."""
-        element = accumulator(_source(x, "x"), self.op, self.dtype, None)
-        return self.find(x if element is None else x.astype(jax_kind().dtype_of(element)), None)
+        return find_algorithm(self.__name__, "combine", self.op, (source,), None, self.mode, load=load), x, source
 
     def result(self, call, x, source, shape, has_init=True):
-        results = {"out": _like(source, call.elements["out"] or source.element, shape)}
-        values = {"init": call.initial(self.init, source.element)} if has_init else {}
+        element = call.elements["out"] or source.element
+        results = {"out": _like(source, element, shape)}
+        values = {"init": call.initial(self.init, element)} if has_init else {}
         return _call(call.prepared, {"in": (x, source)}, results, values)[0]
 
 
@@ -307,10 +302,10 @@ class _Reduce(_Sum):
     options = ("backward", "dtype", "init", "mode")
 
     def compute(self, x):
-        call, x, source = self.find(x, accumulator(_source(x, "x"), self.op, self.dtype, None))
-        if call is CONVERT_FIRST:
-            call, x, source = self.converted(x)
-        return self.result(call, x, source, ())
+        source = _source(x, "x")
+        element = accumulator(source, self.op, self.dtype, None)
+        load = None if element is None else Conversion(source.element, element)
+        return self.result(*self.find(x, load), ())
 
     def gradient_of_sum(self, grad, shape):
         return jax.numpy.broadcast_to(grad, shape)
@@ -321,7 +316,9 @@ class _Scan(_Sum):
 
     def compute(self, x):
         require_one_dimension(x, self.__name__)
-        return self.result(*self.converted(x), x.shape, self.has_init)
+        element = accumulator(_source(x, "x"), self.op, self.dtype, None)
+        converted = x if element is None else x.astype(jax_kind().dtype_of(element))
+        return self.result(*self.find(converted), x.shape, self.has_init)
 
     def gradient_of_sum(self, grad, shape):
         scan = type(self)(self.__name__, self.op, self.mode)
