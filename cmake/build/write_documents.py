@@ -19,7 +19,7 @@ import sys
 import textwrap
 
 ORDER = ["error", "run", "link", "check", "inspect", "compile", "pack", "digest", "list", "cache-path", "cache-stats",
-         "cache-warm", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
+         "cache-warm", "cache-record", "cache-verify", "cache-prune", "cache-clear", "doctor", "explain", "bench"]
 SHARED = ["finding", "start_ms", "kernel_resources", "output_comparison", "reference", "installed_contract"]  # definitions that get a table of their own
 
 

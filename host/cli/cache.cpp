@@ -29,6 +29,7 @@ struct warm_arguments {
   std::vector<std::string> emit{"cubin"};
   std::string layer;
   bool one_copy = false;
+  bool all_kernels = false;
   link_flags link;
   bool json = false;
 };
@@ -104,7 +105,7 @@ int warm(warm_arguments const& arguments)
   auto source_flags = arguments.link.source_flags();
   source_flags.layer = arguments.layer;
   auto const inputs = read_inputs(arguments.inputs, source_flags);
-  keep_plan_kernels(inputs, requests);
+  if (!arguments.all_kernels) keep_plan_kernels(inputs, requests);
   if (arguments.link.no_cache && arguments.layer.empty())
     fail_usage("--no-cache without --layer: nothing to fill", "--no-cache",
                "remove --no-cache, or name a folder with --layer");
@@ -147,6 +148,9 @@ void add_cache_warm(CLI::App& verb, int& exit_status)
   add_kernels(*sub, arguments->link.options.kernels,
               "keep only this kernel (default: kernels of the launch plan, else all); an input "
               "must define it");
+  sub->add_flag("--all-kernels", arguments->all_kernels,
+                "keep all kernels, not only those of the launch plan")
+      ->excludes("--kernel");
   add_choices(*sub, "--emit", arguments->emit, {"cubin", "ptx"},
               "image kinds: cubin, ptx or cubin,ptx; the reference device requires ptx, which only "
               "lto mode emits; with only ptx, the default mode is lto");
@@ -285,6 +289,7 @@ void add_cache(CLI::App& app, int& exit_status)
   add_simple(*verb, "path", "Print the user's cache folder.", print_path, exit_status);
   add_simple(*verb, "stats", "Show entries, size, hits and misses.", print_statistics, exit_status);
   add_cache_warm(*verb, exit_status);
+  add_cache_record(*verb, exit_status);
   add_simple(*verb, "verify", "Read every entry; exit status 3 if one is damaged.", verify_entries,
              exit_status);
   add_simple(

@@ -15,6 +15,7 @@
 #include <span>
 #include <string_view>
 
+#include "cache/offline.hpp"
 #include "catalogue/installed_library.hpp"
 #include "error_report.hpp"
 #include "fatlink/linker.hpp"
@@ -68,6 +69,7 @@ struct check_result {
 std::optional<toolkit_version> parse_linker_version(std::string const& text)
 {
   if (text.empty()) {
+    if (cache::is_offline(false)) return {};
     std::vector<nvjitlink_candidate> candidates;
     if (auto const library = nvjitlink::find(candidates))
       return toolkit_version{library->major(), library->minor()};
@@ -320,7 +322,11 @@ bool states_float_flags(check_arguments const& arguments)
 std::vector<preflight_request> make_preflight_requests(check_arguments const& arguments)
 {
   auto const linker = parse_linker_version(arguments.linker);
-  if (!linker) print_warnings({"nvJitLink was not found: toolkit versions are not checked"});
+  if (!linker)
+    print_warnings({cache::is_offline(false)
+                        ? "offline mode is on: toolkit versions and inline functions with the same "
+                          "name are not checked"
+                        : "nvJitLink was not found: toolkit versions are not checked"});
   std::vector<preflight_request> requests;
   for (auto const& target : parse_targets(arguments.targets))
     for (auto const mode : parse_modes(arguments.mode))
@@ -399,9 +405,10 @@ std::vector<check_result> run_checks(std::vector<input> const& files,
 /// the same for all targets, so they are made once.
 class link_checks {
  public:
-  /// Links nothing if another nvJitLink is asked about than the one that is found.
+  /// Links nothing in offline mode, or if another nvJitLink is asked about than the one that is
+  /// found.
   explicit link_checks(check_arguments const& arguments)
-      : arguments_(arguments), is_available_(arguments.linker.empty())
+      : arguments_(arguments), is_available_(arguments.linker.empty() && !cache::is_offline(false))
   {
   }
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/offline.hpp"
 #include "error_report.hpp"
 #include "fatlink/compiler.hpp"
 #include "fatlink/device.hpp"
@@ -138,6 +139,14 @@ void print_layer(nlohmann::json const& layer)
   auto const detail = text_of(layer, "detail");
   fmt::print("  {}: {}{}{}\n", layer["name"], is(layer, "on") ? "on" : "off",
              detail.empty() ? "" : ": ", detail);
+}
+
+/// What offline mode does not search.
+nlohmann::json not_searched(char const* cause_key)
+{
+  return {{"found", false},
+          {cause_key, "offline mode is on: it is not searched"},
+          {"hint", "unset FATLINK_OFFLINE to search for it"}};
 }
 
 /// {"found", "path", "layers": [{"name", "on", "detail"}]}, or {"found", "reason", "hint"}. Starts
@@ -314,6 +323,9 @@ verdict check_link(nlohmann::json const& findings)
   auto const verdict_of = [](bool ok, std::string const& detail, std::string const& remedy) {
     return verdict{"link", "link", ok, detail, remedy};
   };
+  if (is(findings, "offline"))
+    return verdict_of(false, "offline mode is on: only links of cache layers are used",
+                      "unset FATLINK_OFFLINE to link");
   if (!is(linker, "found"))
     return verdict_of(false, text_of(linker, "message"), text_of(linker, "hint"));
   if (!is(helper, "found"))
@@ -346,12 +358,17 @@ verdict check_gpu(nlohmann::json const& findings, verdict const& link)
   if (gpus.empty())
     return no("the driver shows no GPU",
               "use a machine with a GPU, and check CUDA_VISIBLE_DEVICES");
-  if (!link.ok) return no("linking does not work", "see 'link' above");
-  return {"run_on_gpu", "run on a GPU", true, text_of(gpus.front(), "name")};
+  auto const is_offline = is(findings, "offline");
+  if (!link.ok && !is_offline) return no("linking does not work", "see 'link' above");
+  return {"run_on_gpu", "run on a GPU", true,
+          text_of(gpus.front(), "name") + (is_offline ? ", with links of cache layers" : "")};
 }
 
-verdict check_reference_device(verdict const& link)
+verdict check_reference_device(nlohmann::json const& findings, verdict const& link)
 {
+  if (is(findings, "offline"))
+    return {"run_on_reference_device", "run on the reference device", true,
+            "in ptx mode, and with links of cache layers"};
   return {"run_on_reference_device", "run on the reference device", true,
           link.ok ? "" : "in ptx mode only", link.ok ? "" : "for lto mode see 'link' above"};
 }
@@ -393,7 +410,7 @@ std::vector<verdict> check_machine(nlohmann::json const& findings)
   auto const link = check_link(findings);
   return {link,
           check_gpu(findings, link),
-          check_reference_device(link),
+          check_reference_device(findings, link),
           check_cache(findings),
           check_helper(findings),
           check_compiler(findings, "nvrtc", "NVRTC", {"compile_cuda", "compile CUDA C++"}),
@@ -423,6 +440,29 @@ nlohmann::json examine_nvjitlink()
   auto const library = nvjitlink::open();
   json["version"] = fmt::format("{}.{}", library->major(), library->minor());
   return json;
+}
+
+/// {"nvjitlink", "link_helper", "nvrtc", "libnvvm"}
+nlohmann::json examine_tools()
+{
+  auto const nvjitlink = examine_nvjitlink();
+  return {{"nvjitlink", nvjitlink},
+          {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
+          {"nvrtc", examine_nvrtc()},
+          {"libnvvm", examine_libnvvm()}};
+}
+
+/// As above in offline mode.
+nlohmann::json tools_not_searched()
+{
+  auto library = not_searched("message");
+  library["tried"] = nlohmann::json::array();
+  auto nvrtc = library;
+  nvrtc["headers"] = nlohmann::json::array();
+  return {{"nvjitlink", library},
+          {"link_helper", not_searched("reason")},
+          {"nvrtc", nvrtc},
+          {"libnvvm", library}};
 }
 
 nlohmann::json examine_driver()
@@ -494,8 +534,9 @@ void print_search_path(nlohmann::json const& folders, bool verbose)
                  is(folder, "exists") ? folder["fatbins"] : nlohmann::json("no such folder"));
 }
 
-/// What was found; with `verbose` also its parts, and the places that are not used.
-void print_facts(nlohmann::json const& report, bool verbose)
+/// The libraries of CUDA and the helper; with `verbose` also their parts, and the places that are
+/// not used.
+void print_tools(nlohmann::json const& report, bool verbose)
 {
   auto const& linker = report["nvjitlink"];
   if (is(linker, "found"))
@@ -505,6 +546,15 @@ void print_facts(nlohmann::json const& report, bool verbose)
   print_candidates(linker, verbose);
   print_link_helper(report["link_helper"], verbose);
   print_compilers(report["nvrtc"], report["libnvvm"], verbose);
+}
+
+/// What was found; with `verbose` also its parts, and the places that are not used.
+void print_facts(nlohmann::json const& report, bool verbose)
+{
+  if (is(report, "offline"))
+    fmt::print("Offline mode: on (FATLINK_OFFLINE)\n");
+  else
+    print_tools(report, verbose);
   auto const& driver = report["driver"];
   fmt::print("Driver: {}{}\n", is(driver, "found") ? "CUDA " : "",
              driver[is(driver, "found") ? "cuda" : "reason"]);
@@ -538,19 +588,18 @@ void add_doctor(CLI::App& app, int& exit_status)
   verb->footer(
       "Exit status 5: nvJitLink or the helper is missing, or the kernel refuses the helper's "
       "sandbox.\n"
+      "In offline mode (FATLINK_OFFLINE=1) these are not searched, and the status is 0.\n"
       "Missing GPUs, NVRTC or libNVVM do not change the status; only sources need NVRTC and "
       "libNVVM.");
   verb->callback([arguments, &exit_status] {
-    auto const nvjitlink = examine_nvjitlink();
-    nlohmann::json report{{"version", FATLINK_VERSION},
-                          {"nvjitlink", nvjitlink},
-                          {"link_helper", examine_link_helper(nvjitlink.value("path", ""))},
-                          {"nvrtc", examine_nvrtc()},
-                          {"libnvvm", examine_libnvvm()},
-                          {"driver", examine_driver()},
-                          {"gpus", examine_gpus()},
-                          {"cache", examine_cache()},
-                          {"search_path", examine_search_path()}};
+    auto const is_offline = cache::is_offline(false);
+    auto report = is_offline ? tools_not_searched() : examine_tools();
+    report.update({{"version", FATLINK_VERSION},
+                   {"offline", is_offline},
+                   {"driver", examine_driver()},
+                   {"gpus", examine_gpus()},
+                   {"cache", examine_cache()},
+                   {"search_path", examine_search_path()}});
     auto const verdicts = check_machine(report);
     report["verdicts"] = report_json(verdicts);
     if (arguments->json) {
@@ -561,7 +610,7 @@ void add_doctor(CLI::App& app, int& exit_status)
       fmt::print("\n");
       print_facts(report, arguments->verbose);
     }
-    exit_status = verdicts.front().ok ? k_done : k_unavailable;  // that of linking
+    exit_status = verdicts.front().ok || is_offline ? k_done : k_unavailable;  // that of linking
   });
 }
 

@@ -217,6 +217,7 @@ void add_link(CLI::App& app, int& exit_status)
       ->type_name("FILE")
       ->required();
   add_link_flags(*verb, arguments->link);
+  add_link_offline(*verb, arguments->link);
   add_resources(*verb, arguments->resources);
   verb->add_flag("--json", arguments->json, k_json_help);
   verb->footer(

@@ -105,7 +105,8 @@ fatlink::linker link_flags::linker() const
   return fatlink::linker({.isolation = in_process ? isolation::in_process : isolation::helper,
                           .time_limit = to_milliseconds(limit_s),
                           .cache = cache_unless(no_cache),
-                          .allow_unconfined = allow_unconfined});
+                          .allow_unconfined = allow_unconfined,
+                          .offline = offline});
 }
 
 float_flags compile_float_flags(link_options const& options)
@@ -143,6 +144,7 @@ compile_flags link_flags::source_flags() const
   flags.options.float_flags = compile_float_flags(options);
   flags.no_cache = no_cache;
   flags.allow_unconfined = allow_unconfined;
+  flags.offline = offline;
   return flags;
 }
 
@@ -176,6 +178,12 @@ void add_link_flags(CLI::App& verb, link_flags& flags)
   for (auto const* option :
        {"--allow-unconfined", "--link-timeout"})  // they affect only the helper
     verb.get_option(option)->excludes("--in-process");
+}
+
+void add_link_offline(CLI::App& verb, link_flags& flags)
+{
+  group_scope const scope(verb, k_link_group);
+  add_offline(verb, flags.offline);
 }
 
 void add_common_link_flags(CLI::App& verb, link_flags& flags)

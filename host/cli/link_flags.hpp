@@ -15,6 +15,7 @@ struct link_flags {
   bool allow_unconfined = false;
   double limit_s = 60;
   bool no_cache = false;
+  bool offline = false;
   bool require_inlined = false;
   link_options options = {};   ///< what --max-registers and the like set
   compile_flags sources = {};  ///< of inputs that are sources
@@ -49,6 +50,9 @@ void complete_float_flags(link_options& options, link_mode mode);
 
 /// Adds --in-process, --no-cache, and the options of add_common_link_flags.
 void add_link_flags(CLI::App& verb, link_flags& flags);
+
+/// Adds --offline, after add_link_flags: not of a verb that fills the cache.
+void add_link_offline(CLI::App& verb, link_flags& flags);
 
 /// Adds --allow-unconfined, --link-timeout, --require-inlined, the options of add_input_flags,
 /// those of nvJitLink and those of sources: those also of a verb that itself decides where it

@@ -221,18 +221,23 @@ bool is_unknown_verb(std::string_view word)
 
 /// The words after the program's name, the last one first, as CLI11 takes them. Words after `--`
 /// are files: those that begin with a dash become paths, because CLI11 would take them for options.
+/// Those of `fatlink cache record` are a command, whose words get k_verbatim_mark.
 std::vector<std::string> reversed_words(int argc, char** argv)
 {
   std::vector<std::string> words;
   auto has_ended = false;  // the options
+  auto is_command = false;
   for (auto const word :
        std::span(argv, static_cast<std::size_t>(argc)).subspan(argc > 0 ? 1 : 0)) {
-    std::string_view const text(word);
-    if (text == "--" && !has_ended)
+    std::string const text(word);
+    if (text == "--" && !has_ended) {
       has_ended = true;
-    else
-      words.push_back(has_ended && text.size() > 1 && text.front() == '-' ? "./" + std::string(text)
-                                                                          : std::string(text));
+      is_command = words.size() > 1 && words[0] == "cache" && words[1] == "record";
+    } else if (is_command) {
+      words.push_back(k_verbatim_mark + text);
+    } else {
+      words.push_back(has_ended && text.size() > 1 && text.front() == '-' ? "./" + text : text);
+    }
   }
   std::reverse(words.begin(), words.end());
   return words;

@@ -183,7 +183,8 @@ compiler compile_flags::compiler() const
   return fatlink::compiler({.time_limit = to_milliseconds(limit_s),
                             .memory_limit_mib = memory_mib,
                             .cache = cache_unless(no_cache),
-                            .allow_unconfined = allow_unconfined});
+                            .allow_unconfined = allow_unconfined,
+                            .offline = offline});
 }
 
 std::shared_ptr<link_cache> cache_unless(bool no_cache)
@@ -194,6 +195,14 @@ std::shared_ptr<link_cache> cache_unless(bool no_cache)
 std::chrono::milliseconds to_milliseconds(double seconds)
 {
   return std::chrono::milliseconds(static_cast<long>(seconds * 1000));
+}
+
+void add_offline(CLI::App& verb, bool& offline)
+{
+  verb.add_flag("--offline", offline,
+                "use only links and compiled sources of cache layers, and fail if one is missing; "
+                "the same as FATLINK_OFFLINE=1")
+      ->excludes("--no-cache");
 }
 
 void add_source_flags(CLI::App& verb, compile_flags& flags)
@@ -245,6 +254,7 @@ void add_compile_flags(CLI::App& verb, compile_flags& flags)
   add_count(verb, "--memory-limit", flags.memory_mib, {64, 65536},
             "memory limit for the compiler in MiB, 64 to 65536");
   verb.add_flag("--no-cache", flags.no_cache, "do not read or write the cache");
+  add_offline(verb, flags.offline);
   verb.add_flag("--allow-unconfined", flags.allow_unconfined,
                 "compile without the sandbox if the kernel refuses it; fatlink-linkd then runs "
                 "without seccomp, with a warning");

@@ -21,6 +21,7 @@ struct compile_flags {
   double limit_s = 30;
   unsigned memory_mib = 2048;
   bool no_cache = false;
+  bool offline = false;
   bool allow_unconfined = false;
   std::filesystem::path layer = {};  ///< a cache layer that is filled; empty: none
   compile_options options = {};      ///< of the other options
@@ -38,6 +39,9 @@ struct compile_flags {
 std::shared_ptr<link_cache> cache_unless(bool no_cache);
 /// Of an option in seconds.
 std::chrono::milliseconds to_milliseconds(double seconds);
+
+/// Adds --offline, which excludes --no-cache of `verb`.
+void add_offline(CLI::App& verb, bool& offline);
 
 /// Adds --contract, --header, -I, -D, --std and --compile-timeout: what a source that is an input
 /// of another verb needs.

@@ -21,6 +21,10 @@ enum status : int {
   k_defect = 70,
 };
 
+/// The first byte of each word after `--` of `fatlink cache record`, so that CLI11 takes none of
+/// them for an option.
+constexpr char k_verbatim_mark = '\x01';
+
 /// The help of --json.
 constexpr char const* k_json_help = "print one JSON object on standard output";
 
@@ -33,6 +37,8 @@ void add_pack(CLI::App& app, int& exit_status);
 void add_digest(CLI::App& app, int& exit_status);
 void add_list(CLI::App& app, int& exit_status);
 void add_cache(CLI::App& app, int& exit_status);
+/// `verb`: fatlink cache.
+void add_cache_record(CLI::App& verb, int& exit_status);
 void add_doctor(CLI::App& app, int& exit_status);
 void add_explain(CLI::App& app, int& exit_status);
 void add_bench(CLI::App& app, int& exit_status);

@@ -109,6 +109,34 @@ TEST_F(CCompile, GivesWarnings)
   fatlink_text_free(warnings_);
 }
 
+TEST_F(CCompile, OfflineIsUnavailable)
+{
+  fatlink_compiler_settings settings = {};
+  settings.size = sizeof settings;
+  settings.offline = 1;
+  succeed(fatlink_compiler_create(&settings, result_of(compiler_)));
+  fixtures::c_error const error(compile(k_source, options()));
+  EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_UNAVAILABLE);
+  EXPECT_STREQ(fatlink_error_code(error.get()), "offline");
+  EXPECT_THAT(fatlink_error_message(error.get()),
+              testing::HasSubstr("the compiled source store.cu for sm_75"));
+  EXPECT_THAT(fatlink_error_hint(error.get()),
+              testing::StartsWith("set fatlink_compiler_settings.cache; "));
+  EXPECT_EQ(fatbin_, nullptr);
+}
+
+TEST_F(CCompile, TakesSettingsOfTheFirstVersion)
+{
+  fatlink_compiler_settings settings = {};
+  settings.size = offsetof(fatlink_compiler_settings, offline);
+  settings.offline = 1;
+  succeed(fatlink_compiler_create(&settings, result_of(compiler_)));
+  settings.size = sizeof settings;
+  settings.reserved = 1;
+  fail_usage(fatlink_compiler_create(&settings, result_of(compiler_)),
+             "the member reserved of settings is 1");
+}
+
 TEST_F(CCompile, RefusesMalformedOptions)
 {
   auto stated = options();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks, links and images of the C interface.
 #include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "c_interface_fixture.hpp"
@@ -176,6 +177,39 @@ TEST_F(CLink, OfAMissingNvjitlinkIsUnavailable)
   fatlink_image* image = nullptr;
   fail(fatlink_link(linker.get(), &input, 1, &stated, &image), FATLINK_ERROR_UNAVAILABLE,
        "/nowhere/libnvJitLink.so.13");
+}
+
+TEST_F(CLink, OfflineIsUnavailable)
+{
+  fatlink_linker_settings settings = {};
+  settings.size = sizeof settings;
+  settings.offline = 1;
+  fixtures::c_linker linker;
+  succeed(fatlink_linker_create(&settings, result_of(linker)));
+  auto stated = options();
+  stated.emit = FATLINK_IMAGE_CUBIN;
+  auto const* const input = input_.get();
+  fatlink_image* image = nullptr;
+  c_error const error(fatlink_link(linker.get(), &input, 1, &stated, &image));
+  EXPECT_EQ(fatlink_error_get_kind(error.get()), FATLINK_ERROR_UNAVAILABLE);
+  EXPECT_STREQ(fatlink_error_code(error.get()), "offline");
+  EXPECT_THAT(fatlink_error_message(error.get()),
+              testing::HasSubstr("no cache is used that could"));
+  EXPECT_THAT(fatlink_error_hint(error.get()),
+              testing::StartsWith("set fatlink_linker_settings.cache; "));
+}
+
+TEST_F(CLink, SettingsOfTheFirstVersionAreTaken)
+{
+  fatlink_linker_settings settings = {};
+  settings.size = offsetof(fatlink_linker_settings, offline);
+  settings.offline = 1;
+  fixtures::c_linker linker;
+  succeed(fatlink_linker_create(&settings, result_of(linker)));
+  settings.size = sizeof settings;
+  settings.reserved = 1;
+  fail_usage(fatlink_linker_create(&settings, result_of(linker)),
+             "the member reserved of settings is 1");
 }
 
 TEST_F(CLink, OfNullIsEmpty)

@@ -9,7 +9,7 @@ import unittest
 
 import json_schemas
 from compile_case import CONTRACT, HALF, has_nvrtc
-from fatlink_cli import BUILD, HOOK, LIBRARY, NVCC, SHARE, TESTS, CliTest, doctor, gpus
+from fatlink_cli import BUILD, HOOK, LIBRARY, NVCC, PROGRAM, SHARE, TESTS, CliTest, doctor, gpus
 from program_help import all_verbs, file_of, options_of
 
 RELU = SHARE / "relu_poly.fatbin"
@@ -246,7 +246,13 @@ class Outputs(JsonTest):
         self.json("cache", "stats", env={"FATLINK_SYSTEM_CACHE": str(self.folder / "layer")})
         self.json("cache", "prune")
         self.json("cache", "clear")
-        for verb in ("path", "stats", "verify", "warm", "prune", "clear"):
+        source = self.file("half.cu", HALF)
+        record = ["cache", "record", "--json", "--output", "record"]
+        command = [PROGRAM, "link", "--target", "sm_90", "--kernel", "apply_transform", "-o", "o", LIBRARY, source if has_nvrtc() else RELU]
+        for words in (["--layer", self.folder / "layer", "--", *command], []):
+            self.validated(json.loads(self.fatlink(*record, *words).stdout))
+        verbs = ["path", "stats", "verify", "warm", "prune", "clear"]
+        for verb in (*verbs, "record") if has_nvrtc() else verbs:
             self.assert_every_field_seen(f"cache-{verb}")
 
     def test_the_cache_in_a_folder_that_holds_other_files(self):

@@ -333,6 +333,7 @@ void add_run_arguments(CLI::App& verb, run_arguments& arguments)
   add_checks(verb, arguments);
   add_more(verb, arguments);
   add_link_flags(verb, arguments.link);
+  add_link_offline(verb, arguments.link);
   add_resources(verb, arguments.resources);
   verb.add_flag("--json", arguments.json, k_json_help);
 }

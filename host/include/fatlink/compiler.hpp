@@ -98,13 +98,18 @@ struct compiler_settings {
   std::filesystem::path nvrtc = {};    ///< the only libnvrtc.so.13 to use; empty: search for one
   std::filesystem::path libnvvm = {};  ///< the only libnvvm.so.4 to use; empty: search for one
   bool allow_unconfined = false;       ///< compile even if the kernel refuses seccomp
+  /// Whether compiles that no layer of `cache` ships fail (error_code::offline), before a compiler
+  /// or the helper is searched. The user's folder is not searched, and `nvrtc` and $FATLINK_NVRTC
+  /// have no effect. LLVM IR always fails, because layers do not hold it. FATLINK_OFFLINE=1 has the
+  /// same effect on every compiler.
+  bool offline = false;
 };
 
 /// Compiles sources. Copies share their helpers and their cache.
 class compiler {
  public:
   /// Does not search for NVRTC or libNVVM and starts no helper; the first compile does.
-  /// @throws usage_error a setting is out of range.
+  /// @throws usage_error a setting is out of range, or $FATLINK_OFFLINE is neither 0 nor 1.
   explicit compiler(compiler_settings settings = {});
 
   /// Compiles `code` to a fatbin. The result is deterministic: the same source, headers, options
@@ -118,8 +123,9 @@ class compiler {
   ///   options change what the contract declares; above_limit; or the helper died (SIGSEGV, …).
   /// @throws unavailable_error NVRTC or libNVVM is missing, and no package ships the result (a
   ///   result of another compiler version in the cache is not used); the helper is missing; all
-  ///   helpers that this process may start are busy until the time limit; or the compiler does not
-  ///   know an architecture.
+  ///   helpers that this process may start are busy until the time limit; the compiler does not
+  ///   know an architecture; or offline mode is on, and no layer holds the result
+  ///   (error_code::offline).
   /// @throws file_error a contract or header is missing or damaged, or (above_limit) there are too
   ///   many headers, header names or include directives.
   /// @throws usage_error an option is out of range.
@@ -131,14 +137,16 @@ class compiler {
   /// hosts that do not select an NVRTC (compiler_settings::nvrtc, $FATLINK_NVRTC), with any version
   /// of NVRTC and without NVRTC. Its key covers the source, the options, the contract, and all
   /// headers except CUDA's own. For LLVM IR, nothing is written to `layer`.
-  /// Throws as compile(); file_error `layer` cannot be written.
+  /// Throws as compile(); file_error `layer` cannot be written; unavailable_error in offline mode,
+  /// always.
   compiled_source compile_into(std::filesystem::path const& layer, source const& code,
                                compile_options const& options);
 
   /// The folders of CUDA's own headers, such as <cuda_fp16.h>, which are searched last. They are
   /// the folders of the toolkit or wheel that NVRTC belongs to. NVRTC 13.3 and newer adds the
   /// headers that it contains, once a source has needed them. For an older NVRTC without a toolkit,
-  /// they are the folders of another toolkit or wheel. Empty: there are none yet.
+  /// they are the folders of another toolkit or wheel. Empty: there are none yet, or offline mode
+  /// is on.
   [[nodiscard]] std::vector<std::filesystem::path> header_folders() const;
 
  private:

@@ -81,6 +81,7 @@ enum class error_code {
   invalid_image,      ///< a linked image that is damaged or of a kind that the device cannot load
   unusable_cache,     ///< the cache folder cannot be used
   link_not_cached,    ///< the cache did not store a link
+  invalid_record,     ///< a record of links and compiles that is malformed
   invalid_source,     ///< source that is not UTF-8 text
   invalid_contract,   ///< an installed contract that is damaged
   // compiles
@@ -93,6 +94,7 @@ enum class error_code {
   link_refused,  ///< preflight refused the link without an error finding
   not_inlined,   ///< a hook is still called, although inlining was required
   // missing software and hardware
+  offline,                ///< offline mode is on, and no cache layer has the link or compile
   nvjitlink_unavailable,  ///< nvJitLink is missing, or cannot be used in this process
   nvrtc_unavailable,      ///< NVRTC is missing or cannot be used
   nvvm_unavailable,       ///< libNVVM is missing or cannot be used
@@ -214,7 +216,8 @@ class device_error : public error {
   using error::error;
 };
 
-/// A device, the driver, nvJitLink, a compiler or the link helper is missing on this machine.
+/// A device, the driver, nvJitLink, a compiler or the link helper is missing on this machine, or
+/// offline mode does not permit a link or compile (error_code::offline).
 class unavailable_error : public error {
   using error::error;
 };

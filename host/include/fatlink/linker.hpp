@@ -78,13 +78,19 @@ struct linker_settings {
   /// Whether to link even if the kernel refuses the helper's sandbox (seccomp), with a warning for
   /// each link; otherwise such links fail. Only for isolation::helper.
   bool allow_unconfined = false;
+  /// Whether links that no layer of `cache` ships fail (error_code::offline), before nvJitLink or
+  /// the helper is searched. The user's folder is not searched, and `nvjitlink` and
+  /// $FATLINK_NVJITLINK have no effect. FATLINK_OFFLINE=1 has the same effect on every linker. A
+  /// ptx_set is not linked, and is always made.
+  bool offline = false;
 };
 
 /// Links inputs of every form. Copies share their helpers and their cache.
 class linker {
  public:
   /// Does not search for nvJitLink and starts no helper; the first link does.
-  /// @throws usage_error `isolation` is not an enumerator, or `time_limit` is not above 0.
+  /// @throws usage_error `isolation` is not an enumerator, `time_limit` is not above 0, or
+  ///   $FATLINK_OFFLINE is neither 0 nor 1.
   explicit linker(linker_settings settings = {});
 
   /// The settings that were passed to the constructor. @throws usage_error this linker was moved
@@ -103,8 +109,9 @@ class linker {
   /// @throws format_error an entry of an input is damaged in a way that reading the input did not
   ///   detect.
   /// @throws unavailable_error nvJitLink or the helper is missing, and the cache does not hold the
-  ///   link; the kernel refuses the helper's sandbox; or a ptx_set is requested, and an input holds
-  ///   only SASS (error_code::needs_gpu).
+  ///   link; the kernel refuses the helper's sandbox; offline mode is on, and no layer holds the
+  ///   link (error_code::offline); or a ptx_set is requested, and an input holds only SASS
+  ///   (error_code::needs_gpu).
   /// @throws usage_error there are no inputs, an input or this linker was moved from, `emit` does
   ///   not fit the mode, a value is not an enumerator, or check_link_options refuses the options.
   linked_image link(std::vector<input> const& inputs, link_options const& options);
@@ -115,13 +122,14 @@ class linker {
   /// preflight cannot read, and find differing inline functions with the same name. If one of
   /// them is an error, link() throws refused_error. Does not use the cache; `options.emit` has no
   /// effect.
-  /// Throws what link() throws; refused_error only if preflight found an error.
+  /// Throws what link() throws; refused_error only if preflight found an error; unavailable_error
+  /// in offline mode, always.
   std::vector<finding> check(std::span<fatbin const> inputs, link_options const& options);
 
   /// Links as link() does, and also writes the result into `layer`, a cache folder to be shipped to
   /// `hosts`. Links that other layers ship are not used.
   /// Throws what link() throws; usage_error `emit` is ptx_set; file_error `layer` cannot be
-  /// written.
+  /// written; unavailable_error in offline mode, always.
   linked_image link_into(std::filesystem::path const& layer, std::vector<input> const& inputs,
                          link_options const& options, layer_hosts hosts = layer_hosts::all);
   /// As above, for modules; all of them are linked.

@@ -44,7 +44,8 @@ CacheStatistics = _struct("fatlink_cache_statistics", ("usable", c_int32), ("ent
                           ("limit", c_uint64), ("hits", c_uint64), ("misses", c_uint64), ("stored", c_uint64),
                           ("evicted", c_uint64), ("faults", c_uint64))
 CompilerSettings = _struct("fatlink_compiler_settings", ("time_limit_ms", c_uint32), ("memory_limit_mib", c_uint32),
-                           ("allow_unconfined", c_int32), ("cache", c_void_p), ("nvrtc", c_char_p), ("libnvvm", c_char_p))
+                           ("allow_unconfined", c_int32), ("cache", c_void_p), ("nvrtc", c_char_p), ("libnvvm", c_char_p),
+                           ("offline", c_int32), ("reserved", c_int32))
 CompileOptions = _struct("fatlink_compile_options", ("contract", c_char_p), ("architectures", POINTER(c_char_p)),
                          ("architecture_count", c_size_t), ("sass", POINTER(c_char_p)), ("sass_count", c_size_t),
                          ("definitions", POINTER(c_char_p)), ("definition_count", c_size_t),
@@ -65,7 +66,8 @@ HookStruct = _struct("fatlink_hook", ("name", c_char_p), ("inlined", c_int32), (
 LaunchShape = _struct("fatlink_launch_shape", ("grid", Extent), ("block", Extent), ("shared_bytes", c_uint32),
                       ("overlap", c_int32))
 LinkerSettings = _struct("fatlink_linker_settings", ("in_process", c_int32), ("allow_unconfined", c_int32),
-                         ("time_limit_ms", c_uint32), ("cache", c_void_p), ("nvjitlink", c_char_p))
+                         ("time_limit_ms", c_uint32), ("cache", c_void_p), ("nvjitlink", c_char_p), ("offline", c_int32),
+                         ("reserved", c_int32))
 LinkOptions = _struct("fatlink_link_options", ("target", c_char_p), ("mode", c_int32), ("emit", c_int32),
                       ("allow_calls", c_int32), ("whole_archive", c_int32), ("require_inlined", c_int32),
                       ("drop_unused_variables", c_int32), ("kernels", POINTER(c_char_p)), ("kernel_count", c_size_t),

@@ -223,6 +223,10 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
         except (RefusedError, CompileError) as cause:
             failure = failure or cause
             sizes = _remaining_sizes(sizes, cause, base)
+        except UnavailableError as cause:
+            if cause.code != "offline":  # layers do not hold compiles that failed
+                raise
+            failure = failure or cause
     raise failure
 
 

@@ -40,7 +40,7 @@ class Compiler(Handle):
     _free = "compiler_free"
 
 
-_settings = {"in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
+_settings = {"offline": False, "in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
              "compile_memory_limit_mib": 0, "nvjitlink": None, "nvrtc": None, "libnvvm": None, "cache": True,
              "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0}
 _BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_limit_mib": 32, "cache_folder_limit": 64,
@@ -54,6 +54,8 @@ _lock = make_lock()
 def configure(**settings) -> None:
     """Sets how fatlink links and compiles from now on. Settings that are not passed stay unchanged, and so do existing plans.
 
+    offline             True: links and compiles that no cache layer holds raise UnavailableError (code "offline"); no library of
+                        CUDA is searched, and no helper is started. FATLINK_OFFLINE=1 turns this on as well
     in_process          True: nvJitLink runs in this process, which a damaged input can crash; False: in a helper process
     allow_unconfined    True: links and compiles even if the kernel refuses the helper's sandbox
     nvjitlink, nvrtc, libnvvm   the only shared library to use
@@ -124,7 +126,8 @@ def linker() -> Linker:
     """The linker of this process."""
     return _once("linker", lambda: _with_cache(Linker, c.linker_create, LinkerSettings(
         in_process=_settings["in_process"], allow_unconfined=_settings["allow_unconfined"],
-        time_limit_ms=_settings["link_time_limit_ms"], cache=_cache_handle(), nvjitlink=_optional("nvjitlink"))))
+        time_limit_ms=_settings["link_time_limit_ms"], cache=_cache_handle(), nvjitlink=_optional("nvjitlink"),
+        offline=_settings["offline"])))
 
 
 def compiler() -> Compiler:
@@ -132,7 +135,12 @@ def compiler() -> Compiler:
     return _once("compiler", lambda: _with_cache(Compiler, c.compiler_create, CompilerSettings(
         time_limit_ms=_settings["compile_time_limit_ms"], memory_limit_mib=_settings["compile_memory_limit_mib"],
         allow_unconfined=_settings["allow_unconfined"], cache=_cache_handle(), nvrtc=_optional("nvrtc"),
-        libnvvm=_optional("libnvvm"))))
+        libnvvm=_optional("libnvvm"), offline=_settings["offline"])))
+
+
+def is_offline() -> bool:
+    """Whether links and compiles come from cache layers only."""
+    return _settings["offline"] or os.environ.get("FATLINK_OFFLINE") == "1"
 
 
 def _source(source):

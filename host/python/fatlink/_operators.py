@@ -14,7 +14,7 @@ from ._elements import number_type, warn_of_names
 from ._errors import CompileError, FileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._linking import compile_operator as compile
-from ._linking import warn_of_compile
+from ._linking import is_offline, warn_of_compile
 from ._python_operators import compile_function, function_of, key_of_function, result_of
 
 # The contracts of operators, without the size of an element, and the functions that take these operators.
@@ -500,6 +500,8 @@ def _compile_compared(compile, source, records, operator):
             for record in records:
                 warn_of_names(record.array, _text(record.dtype), operator)
             return result
+    if is_offline():
+        return compile(source + _CHECKS + "".join(record.check_by_name() for record in records))  # raises what is missing
     raise _other_fields(operator, records, _field_in(log))
 
 
@@ -509,6 +511,10 @@ def _compile_with(compile, source, checks):
         return compile(source + _CHECKS + "".join(checks)), ""
     except CompileError as cause:
         return None, cause.log
+    except UnavailableError as cause:
+        if cause.code != "offline":  # layers do not hold compiles that failed
+            raise
+        return None, ""
 
 
 def _field_in(log):

@@ -14,6 +14,7 @@ from ._elements import number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
 from ._inputs import Input
 from ._linking import compile_operator as compile
+from ._linking import is_offline
 
 # Numba puts arrays into constant memory, of which CUDA has 64 KiB. The limit also bounds what each call compares.
 _MAXIMUM_ARRAY_BYTES = 65536
@@ -160,6 +161,9 @@ _HEADERS = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
 
 
 def _numba():
+    if is_offline():
+        raise UnavailableError("offline mode is on, and Numba compiles Python functions", code="offline", stage="compiler",
+                               hint="pass a name, or CUDA source, whose compile a cache layer can hold")
     try:
         import warnings
         with warnings.catch_warnings():

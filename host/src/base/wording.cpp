@@ -56,6 +56,8 @@ constexpr std::array k_names{
     worded_name{"linker_settings::allow_unconfined", "fatlink_linker_settings.allow_unconfined", "--allow-unconfined", "fatlink.configure(allow_unconfined=True)"},
     worded_name{"linker_settings::time_limit", "fatlink_linker_settings.time_limit_ms", "--link-timeout SECONDS", "fatlink.configure(link_time_limit_ms=…)"},
     worded_name{"linker_settings::nvjitlink", "fatlink_linker_settings.nvjitlink", "linker_settings::nvjitlink", "fatlink.configure(nvjitlink=…)"},
+    worded_name{"set linker_settings::cache", "set fatlink_linker_settings.cache", "leave out --no-cache", "call fatlink.configure(cache=True)"},
+    worded_name{"set compiler_settings::cache", "set fatlink_compiler_settings.cache", "leave out --no-cache", "call fatlink.configure(cache=True)"},
     worded_name{"compiler_settings::allow_unconfined", "fatlink_compiler_settings.allow_unconfined", "--allow-unconfined", "fatlink.configure(allow_unconfined=True)"},
     worded_name{"compiler_settings::time_limit", "fatlink_compiler_settings.time_limit_ms", "--compile-timeout", "fatlink.configure(compile_time_limit_ms=…)"},
     worded_name{"compiler_settings::memory_limit_mib", "fatlink_compiler_settings.memory_limit_mib", "--memory-limit of fatlink compile", "fatlink.configure(compile_memory_limit_mib=…)"},

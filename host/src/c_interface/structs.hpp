@@ -34,7 +34,11 @@ constexpr std::size_t k_first_size = sizeof(Struct);
 template <>
 constexpr inline std::size_t k_first_size<fatlink_compile_options> = 112;
 template <>
+constexpr inline std::size_t k_first_size<fatlink_compiler_settings> = 48;
+template <>
 constexpr inline std::size_t k_first_size<fatlink_image_info> = 56;
+template <>
+constexpr inline std::size_t k_first_size<fatlink_linker_settings> = 40;
 template <>
 constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;
 template <>
@@ -174,6 +178,7 @@ Settings read_tool_settings(Stated const& stated)
     settings.time_limit = std::chrono::milliseconds(stated.time_limit_ms);
   if (stated.cache != nullptr) settings.cache = stated.cache->cache;
   settings.allow_unconfined = stated.allow_unconfined != 0;
+  settings.offline = stated.offline != 0;
   return settings;
 }
 

@@ -10,14 +10,18 @@
 #include <utility>
 #include <vector>
 
+#include "cache/offline.hpp"
+#include "cache/record.hpp"
 #include "compiler/compile_inputs.hpp"
 #include "compiler/compile_messages.hpp"
+#include "compiler/compile_record.hpp"
 #include "compiler/compile_with_headers.hpp"
 #include "compiler/compiler_helpers.hpp"
 #include "compiler/header_files.hpp"
 #include "compiler/hook_types.hpp"
 #include "compiler/llvm_ir.hpp"
 #include "compiler/make_fatbin.hpp"
+#include "compiler/offline_compile.hpp"
 #include "fatlink/cache.hpp"
 #include "toolkit/nvrtc.hpp"
 #include "util/process/environment.hpp"
@@ -224,6 +228,7 @@ compiled_source compile_session::run()
 compiled_source compile_session::run_into(std::filesystem::path const& layer)
 {
   stopwatch watch;
+  cache::refuse_layer_offline(stage::compiler, state_.is_offline);
   inputs_.read_contract(helpers_);
   auto result = make_result(watch);
   if (inputs_.is_cuda()) write_shipped(layer);
@@ -234,6 +239,7 @@ compiled_source compile_session::run_into(std::filesystem::path const& layer)
 compiled_source compile_session::make_result(stopwatch& watch)
 {
   if (!product_) {
+    if (state_.is_offline) refuse_compile_offline(state_.settings.cache, inputs_);
     read_inputs();
     times_.read_ms = watch.lap();
     add_warnings(inputs_.warnings);
@@ -247,6 +253,8 @@ compiled_source compile_session::make_result(stopwatch& watch)
   times_.open_ms = helpers_.open_ms();
   times_.compile_ms = compiler_.compile_ms();
   times_.lookup_ms = std::max(watch.lap() - times_.open_ms - times_.compile_ms, 0.0);
+  if (cache::is_recording())
+    cache::append_record(record_compile(inputs_.code, inputs_.options, code));
   auto producer = code.ident() ? code.ident()->producer : inputs_.producer;
   return {.code = std::move(code),
           .warnings = std::move(warnings_),
@@ -262,12 +270,13 @@ void compile_session::read_inputs()
 }
 
 /// Whether a compile that a package ships may be used, whatever NVRTC made it: not where the caller
-/// or $FATLINK_NVRTC names the NVRTC to use.
+/// or $FATLINK_NVRTC names the NVRTC to use, except in offline mode.
 bool compile_session::may_use_shipped() const
 {
   auto const& cache = state_.settings.cache;
-  return inputs_.is_cuda() && cache && !cache->settings().layers.empty() &&
-         state_.settings.nvrtc.empty() && environment(nvrtc_library().variable).empty();
+  if (!inputs_.is_cuda() || !cache || cache->settings().layers.empty()) return false;
+  return state_.is_offline ||
+         (state_.settings.nvrtc.empty() && environment(nvrtc_library().variable).empty());
 }
 
 /// Of a compile that a package ships: names no compiler, and not whether the source was a file:
@@ -390,6 +399,7 @@ compiled_source compiler::compile_into(std::filesystem::path const& layer, sourc
 
 std::vector<std::filesystem::path> compiler::header_folders() const
 {
+  if (state_->is_offline) return {};
   return detail::cuda_headers(state_->locate(source_language::cuda), state_->settings.cache.get())
       .folders();
 }

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/wording.hpp"
+#include "cache/offline.hpp"
 #include "toolkit/nvrtc.hpp"
 #include "toolkit/nvvm.hpp"
 #include "toolkit/toolkit_library.hpp"
@@ -32,7 +33,8 @@ library_file locate_nvvm_file(std::filesystem::path const& named, identity_reade
 
 }  // namespace
 
-compiler_state::compiler_state(compiler_settings user_settings) : settings(std::move(user_settings))
+compiler_state::compiler_state(compiler_settings user_settings)
+    : settings(std::move(user_settings)), is_offline(cache::is_offline(settings.offline))
 {
 }
 

@@ -26,6 +26,7 @@ struct compiler_state {
   void forget(source_language language);
 
   compiler_settings const settings;
+  bool const is_offline;  ///< whether only compiles of layers are used
   std::shared_ptr<helper_pool> const helpers = helper_pool::shared();
 
  private:

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cache/offline.hpp"
+#include "cache/record.hpp"
 #include "fatbin/entry_digests.hpp"
 #include "fatbin/ident.hpp"
 #include "fatbin/write_fatbin.hpp"
@@ -16,6 +18,8 @@
 #include "linker/check_opaque_inputs.hpp"
 #include "linker/image_functions.hpp"
 #include "linker/link_options.hpp"
+#include "linker/link_record.hpp"
+#include "linker/offline_link.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
@@ -144,6 +148,7 @@ class linker::session {
     choice.target = image_.target;
     if (options_.emit != image_kind::ltoir) detail::record_inlining(image_, inputs_, choice);
     if (options_.require_inlined) detail::check_inlined(image_, inputs_);
+    if (cache::is_recording()) cache::append_record(detail::record_link(inputs_, options_));
     if (detail::is_partial(options_))
       image_.bytes = write_partial_image(image_.bytes, inputs_, options_);
     return std::move(image_);
@@ -169,6 +174,7 @@ class linker::session {
   void link_or_fetch()
   {
     if (may_use_shipped_ && fetch_shipped()) return;
+    if (state_.is_offline()) detail::refuse_link_offline(state_.settings.cache, inputs_, options_);
     detail::stopwatch watch;
     file_ = state_.locate_nvjitlink();
     identity_ = file_.identity;
@@ -321,6 +327,7 @@ std::vector<finding> linker::check(std::span<fatbin const> inputs, link_options 
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   std::vector const modules(inputs.begin(), inputs.end());
+  if (state_->is_offline()) detail::refuse_check_offline(modules);
   auto const findings = preflight(modules, detail::request_of(options));
   if (detail::has_error(findings)) throw refused_error(options.target, findings);
   return detail::check_with_nvjitlink(*state_, modules, options, state_->locate_nvjitlink());
@@ -345,6 +352,7 @@ linked_image linker::link_into(std::filesystem::path const& layer, std::span<fat
   if (!state_) detail::refuse_moved_linker();
   detail::check_arguments(inputs, options);
   detail::check_layer_image(options);
+  cache::refuse_layer_offline(stage::linker, state_->is_offline());
   std::vector const modules(inputs.begin(), inputs.end());
   session linking(*state_, modules, options, false);
   auto image = linking.link();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/wording.hpp"
+#include "cache/offline.hpp"
 #include "fatlink/linker.hpp"
 #include "fatlink/preflight.hpp"
 #include "link_helper/protocol.hpp"
@@ -42,7 +43,8 @@ nvjitlink_file locate_file(std::filesystem::path const& named)
 
 }  // namespace
 
-linker_state::linker_state(linker_settings user_settings) : settings(std::move(user_settings))
+linker_state::linker_state(linker_settings user_settings)
+    : settings(std::move(user_settings)), is_offline_(cache::is_offline(settings.offline))
 {
   if (settings.isolation == isolation::helper) helpers = helper_pool::shared();
 }
@@ -67,6 +69,7 @@ std::shared_ptr<nvjitlink const> linker_state::open_nvjitlink()
 bool linker_state::may_use_shipped()
 {
   if (!settings.cache || settings.cache->settings().layers.empty()) return false;
+  if (is_offline_) return true;
   auto const is_named =
       !settings.nvjitlink.empty() || !environment(nvjitlink_library().variable).empty();
   return !is_named || locate_nvjitlink().identity.empty();

@@ -35,6 +35,8 @@ struct linker_state {
   /// Whether links that a package ships may be used, whatever nvJitLink made them: not where the
   /// caller or $FATLINK_NVJITLINK names an nvJitLink that can be used.
   [[nodiscard]] bool may_use_shipped();
+  /// Whether only links of layers are used. Determined when the linker is made.
+  [[nodiscard]] bool is_offline() const noexcept { return is_offline_; }
   /// Makes locate_nvjitlink() search again.
   void forget_file();
 
@@ -42,6 +44,7 @@ struct linker_state {
   std::shared_ptr<helper_pool> helpers;  ///< null: links in this process
 
  private:
+  bool const is_offline_;
   std::mutex mutex_;                            ///< guards nvjitlink_ and file_
   std::shared_ptr<nvjitlink const> nvjitlink_;  ///< null: not opened
   std::optional<nvjitlink_file> file_;

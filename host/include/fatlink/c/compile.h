@@ -22,6 +22,9 @@ typedef struct fatlink_compiler_settings {
   fatlink_cache* cache;      /**< searched before each compile, stores each result; NULL: none */
   char const* nvrtc;         /**< the only libnvrtc.so.13 to use; NULL: search for one */
   char const* libnvvm;       /**< the only libnvvm.so.4 to use; NULL: search for one */
+  int32_t offline;           /**< 1: a compile that no cache layer holds fails with the code
+                                  offline; compilers and the helper are never searched */
+  int32_t reserved;          /**< 0 */
 } fatlink_compiler_settings;
 
 /** What to compile for. */

@@ -22,6 +22,9 @@ typedef struct fatlink_linker_settings {
   uint32_t time_limit_ms;   /**< for one link in the helper; 0: 60,000 */
   fatlink_cache* cache;     /**< searched before each link, stores each new link; NULL: none */
   char const* nvjitlink;    /**< the only libnvJitLink.so.13 to use; NULL: search for one */
+  int32_t offline;          /**< 1: a link that no cache layer holds fails with the code offline;
+                                 nvJitLink and the helper are never searched */
+  int32_t reserved;         /**< 0 */
 } fatlink_linker_settings;
 
 /** What to link for, and how; fatlink/link_options.hpp describes each option. */
