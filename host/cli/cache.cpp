@@ -10,12 +10,11 @@
 
 #include "error_report.hpp"
 #include "fatlink/cache.hpp"
-#include "fatlink/launch_plan.hpp"
 #include "fatlink/linker.hpp"
 #include "installed.hpp"
 #include "link_flags.hpp"
 #include "options.hpp"
-#include "plan/check_plan.hpp"
+#include "plan/warm_cache.hpp"
 #include "source_inputs.hpp"
 #include "verbs.hpp"
 
@@ -72,39 +71,13 @@ std::vector<link_options> make_link_options(warm_arguments const& arguments)
   return requests;
 }
 
-/// Of a library with a launch plan, which `run` and prepare() link with the plan's kernels only.
-/// @throws file_error (invalid-plan) the plan is malformed.
-void keep_plan_kernels(std::vector<input> const& inputs, std::vector<link_options>& requests)
-{
-  auto const plan = launch_plan::beside(inputs.front());
-  if (!plan) return;
-  for (auto& options : requests)
-    if (options.kernels.empty()) options.kernels = detail::kernels_to_keep(*plan, inputs);
-}
-
-/// @throws file_error the cache did not store the link.
-void check_stored(std::vector<input> const& inputs, link_options const& options)
-{
-  link_cache cache(default_cache_settings());
-  auto const file = nvjitlink::locate();
-  if (cache.find(link_key(inputs, options, file ? file->identity : "")) != nullptr) return;
-  auto const folder = cache.settings().folder.string();
-  throw file_error(
-      stage::cache,
-      {.message = fmt::format("the cache {} did not store the {} link for {}", folder,
-                              to_string(options.mode), options.target.name()),
-       .input = folder,
-       .code = error_code::link_not_cached,
-       .hint = "fatlink cache stats shows the cause; FATLINK_CACHE_LIMIT may be too small"});
-}
-
 int warm(warm_arguments const& arguments)
 {
   auto requests = make_link_options(arguments);
   auto source_flags = arguments.link.source_flags();
   source_flags.layer = arguments.layer;
   auto const inputs = read_inputs(arguments.inputs, source_flags);
-  keep_plan_kernels(inputs, requests);
+  for (auto& options : requests) options = detail::keep_plan_kernels(inputs, std::move(options));
   if (arguments.link.no_cache && arguments.layer.empty())
     fail_usage("--no-cache without --layer: nothing to fill", "--no-cache",
                "remove --no-cache, or name a folder with --layer");
@@ -119,7 +92,7 @@ int warm(warm_arguments const& arguments)
                            ? linker.link(inputs, options)
                            : linker.link_into(arguments.layer, inputs, options, hosts);
     print_warnings(image.warnings);
-    if (arguments.layer.empty()) check_stored(inputs, options);
+    if (arguments.layer.empty()) detail::check_stored(linker, inputs, options);
     rows.push_back({{"target", image.target.name()},
                     {"mode", to_string(image.mode)},
                     {"kind", to_string(image.kind)},

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Inputs of the C interface.
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 
 #include "c_interface_fixture.hpp"
 #include "fixtures.hpp"
@@ -105,4 +107,39 @@ TEST(CInput, IsFoundInThePythonPath)
   succeed(fatlink_set_python_path(""));
   fail(fatlink_find_file("library", &file), FATLINK_ERROR_FILE, "library");
   fail_usage(fatlink_set_python_path(nullptr), "folders");
+}
+
+TEST(CPack, ReturnsAndWritesAFatbin)
+{
+  auto const input = fixtures::read_c_input(fixtures::path("library.fatbin").string());
+  auto const* const first = input.get();
+  fixtures::folder const folder;
+  auto const file = (folder.path() / "packed.fatbin").string();
+  for (char const* const output : {static_cast<char const*>(nullptr), file.c_str()}) {
+    c_input packed;
+    char* warnings = reinterpret_cast<char*>(1);
+    succeed(fatlink_pack(&first, 1, output, "halves 1.2", result_of(packed), &warnings));
+    EXPECT_EQ(warnings, nullptr);
+    EXPECT_EQ(fatlink_input_is_verified(packed.get()), 1);
+    EXPECT_STREQ(fatlink_input_name(packed.get()), output == nullptr ? "packed.fatbin" : output);
+  }
+  EXPECT_EQ(fatlink_input_is_verified(fixtures::read_c_input(file).get()), 1);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "packed.json"));
+}
+
+TEST(CPack, RefusesArguments)
+{
+  auto const input = fixtures::read_c_input(fixtures::path("library.fatbin").string());
+  std::array<fatlink_input const*, 2> const twice{input.get(), input.get()};
+  c_input packed;
+  auto const pack = [&](std::size_t count, char const* output, char const* package) {
+    return fatlink_pack(twice.data(), count, output, package, result_of(packed), nullptr);
+  };
+  fail_usage(pack(0, nullptr, nullptr), "there is nothing to pack");
+  fail_usage(pack(1, "x.json", nullptr), "cannot have the same name");
+  fail_usage(pack(1, nullptr, "a b c"), "package: 'a b c' is not a name");
+  fail(pack(2, nullptr, nullptr), FATLINK_ERROR_REFUSED, "passed twice");
+  fail(pack(1, "/nowhere/x.fatbin", nullptr), FATLINK_ERROR_FILE, "/nowhere/x.fatbin");
+  fail_usage(fatlink_pack(twice.data(), 1, nullptr, nullptr, nullptr, nullptr), "fatbin is NULL");
+  EXPECT_EQ(packed, nullptr);
 }

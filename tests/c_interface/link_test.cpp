@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks, links and images of the C interface.
 #include <array>
+#include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "c_interface_fixture.hpp"
@@ -250,4 +252,38 @@ TEST_F(CLinkWithNvjitlink, UsesTheCache)
   succeed(fatlink_cache_clear(cache.get()));
   succeed(fatlink_cache_get_statistics(cache.get(), &statistics));
   EXPECT_EQ(statistics.entries, 0U);
+}
+
+TEST_F(CLink, InAdvanceNeedsACacheOrALayer)
+{
+  auto const stated = options();
+  auto const* const input = input_.get();
+  c_image image;
+  fail_usage(fatlink_cache_warm(linker_.get(), &input, 1, &stated, nullptr, 0, result_of(image)),
+             "the linker has no cache: nothing to fill");
+  fail_usage(fatlink_cache_warm(linker_.get(), &input, 1, &stated, nullptr, 1, result_of(image)),
+             "one_copy is set, and there is no layer");
+  fail_usage(fatlink_cache_warm(linker_.get(), &input, 1, nullptr, nullptr, 0, result_of(image)),
+             "options is NULL");
+  fail_usage(fatlink_cache_warm(linker_.get(), nullptr, 0, &stated, "layer", 0, result_of(image)),
+             "no inputs");
+  EXPECT_EQ(image, nullptr);
+}
+
+TEST_F(CLinkWithNvjitlink, InAdvanceFillsALayer)
+{
+  fixtures::folder const folder;
+  auto const layer = (folder.path() / "layer").string();
+  auto const library = fixtures::read_c_input(fixtures::path("library.fatbin"));
+  auto const transform = fixtures::read_c_input(fixtures::path("transform.fatbin"));
+  std::array<fatlink_input const*, 2> const inputs{library.get(), transform.get()};
+  auto const stated = lto_options();
+  for (int const one_copy : {1, 0}) {
+    c_image image;
+    succeed(fatlink_cache_warm(linker_.get(), inputs.data(), inputs.size(), &stated, layer.c_str(),
+                               one_copy, result_of(image)));
+    EXPECT_NE(image, nullptr);
+    std::filesystem::directory_iterator const entries(layer);
+    EXPECT_EQ(std::distance(begin(entries), end(entries)), 2 - one_copy);
+  }
 }

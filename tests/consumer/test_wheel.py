@@ -49,7 +49,7 @@ class ExampleWheel(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         project = shutil.copytree(SOURCE / "tests/consumer/wheel", cls.folder / "project")
         cls.done(python, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", cls.folder, project,
-                 "--config-settings", "cmake.define.BLEND_ARCHITECTURES=75", fatlink_DIR=f"{BUILD}/lib/cmake/fatlink", CUDAToolkit_ROOT=NVCC.parent.parent)
+                 "--config-settings", "cmake.define.BLEND_ARCHITECTURES=90", fatlink_DIR=f"{BUILD}/lib/cmake/fatlink", CUDAToolkit_ROOT=NVCC.parent.parent)
         cls.wheel, = cls.folder.glob("*.whl")
         cls.done(sys.executable, "-m", "venv", cls.folder / "environment")
         cls.python = cls.folder / "environment/bin/python"

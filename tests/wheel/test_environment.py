@@ -97,7 +97,7 @@ class ExampleWheel(Environment):
         project = shutil.copytree(SOURCE / "tests/consumer/wheel", self.folder / "project")
         pip = self.environment / "bin/pip"
         self.done(pip, "wheel", "-q", "--no-deps", "--no-index", "--find-links", WHEELS, "-w", self.folder, project,
-                  "--config-settings", "cmake.define.BLEND_ARCHITECTURES=75",
+                  "--config-settings", "cmake.define.BLEND_ARCHITECTURES=90",
                   env={**os.environ, "CUDAToolkit_ROOT": str(NVCC.parent.parent)})
         self.done(pip, "install", "-q", "--no-index", self.folder / "fatlink_blend-1.0-py3-none-any.whl")
         self.env["FATLINK_LINKD"] = "/nowhere"  # a link would fail

@@ -204,7 +204,7 @@ int compile(compile_arguments const& arguments)
   auto const sidecar = detail::find_sidecar(arguments.source);
   check_sidecar(compiled, sidecar);
   warn_about_plans(compiled);
-  write_fatbin_files(compiled.code, arguments.output, {sidecar}, sidecar_precedence::inputs,
+  write_fatbin_files(compiled.code, arguments.output, {sidecar}, detail::sidecar_precedence::inputs,
                      compiled.warnings);
   print_warnings(compiled.warnings);
   if (arguments.json)

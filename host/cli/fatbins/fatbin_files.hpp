@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "fatbin/sidecar.hpp"
+#include "fatbin/fatbin_files.hpp"
 #include "fatlink/fatbin.hpp"
 
 namespace fatlink::cli {
@@ -24,16 +24,9 @@ std::string sidecar_name(std::string const& output);
 void check_fatbin_output(std::string const& output,
                          std::vector<std::filesystem::path> const& inputs, bool json);
 
-/// Whose sidecar states the reference, if both have one.
-enum class sidecar_precedence { output, inputs };
-
-/// Writes `code` and its sidecar: both, or neither. Each is put in place by renaming a complete
-/// file, the sidecar first: a fatbin that is new is found with its sidecar. The sidecar has the
-/// reference that one of `sidecars`, those of the inputs, or the one that is there states,
-/// by `precedence`. Adds a warning where these differ.
-/// @throws file_error a file cannot be written, or a sidecar is malformed.
+/// As detail::write_fatbin_files; to standard output, devices and FIFOs without a sidecar.
 void write_fatbin_files(fatbin const& code, std::string const& output,
                         std::vector<detail::sidecar_ptr> const& sidecars,
-                        sidecar_precedence precedence, std::vector<std::string>& warnings);
+                        detail::sidecar_precedence precedence, std::vector<std::string>& warnings);
 
 }  // namespace fatlink::cli

@@ -18,7 +18,7 @@ from ._by_key import reduce_by_key, run_lengths, scan_by_key, unique_by_key, uni
 from ._devices import Device, open_device
 from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, Error, FileError, Finding, LinkError,
                       OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
-from ._inputs import Input, find_file
+from ._inputs import Input, find_file, pack
 from ._install import installed
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
@@ -78,7 +78,7 @@ __all__ = [
     "CompileError", "CompilerWarning", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
-    "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "partition", "partition3", "reduce",
+    "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "pack", "partition", "partition3", "reduce",
     "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "segmented_sort", "select", "sort", "sort_pairs", "top_k",
     "transform_reduce", "transform_select", "unique_by_key", "unique_consecutive", "version",
 ]

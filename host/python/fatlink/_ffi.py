@@ -51,7 +51,7 @@ CompileOptions = _struct("fatlink_compile_options", ("contract", c_char_p), ("ar
                          ("definitions", POINTER(c_char_p)), ("definition_count", c_size_t),
                          ("include_folders", POINTER(c_char_p)), ("include_folder_count", c_size_t), ("standard", c_char_p),
                          ("ftz", c_int32), ("prec_div", c_int32), ("prec_sqrt", c_int32), ("fma", c_int32),
-                         ("line_info", c_int32), ("reserved", c_int32), ("folder", c_char_p))
+                         ("line_info", c_int32), ("reserved", c_int32), ("folder", c_char_p), ("layer", c_char_p))
 DeviceOptions = _struct("fatlink_device_options", ("instruction_budget", c_uint64), ("check_races", c_int32),
                         ("check_uninitialized", c_int32), ("deterministic", c_int32), ("reserved", c_int32))
 DeviceInfo = _struct("fatlink_device_info", ("is_gpu", c_int32), ("ordinal", c_int32), ("name", c_char_p), ("target", c_char_p),
@@ -113,12 +113,12 @@ PROTOTYPES = {
     "findings_count": "zp", "findings_get": "ppzp", "findings_free": "-p",
     "image_get_info": "ppp", "image_bytes": "ppp", "image_get_hook": "ppzp", "image_warning": "spz", "image_free": "-p",
     "input_find": "psp", "input_read": "psp", "input_from_bytes": "ppzsp", "input_name": "sp", "input_form": "sp",
-    "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_free": "-p", "find_file": "psp", "set_python_path": "ps",
+    "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_free": "-p", "find_file": "psp", "set_python_path": "ps", "pack": "ppzsspp",
     "device_link_options": "ppip", "module_load": "pppp", "module_kernel": "ppsp", "module_variable": "ppspp",
     "module_free": "-p",
     "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_launch": "pppppz",
     "kernel_free": "-p",
-    "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "linker_free": "-p",
+    "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "cache_warm": "pppzpsip", "linker_free": "-p",
     "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",
     "live_module_free": "-p", "live_kernel_parameter_count": "zp", "live_kernel_parameter_bytes": "zpz",
     "live_kernel_launch": "pppppz", "live_kernel_free": "-p",

@@ -4,8 +4,8 @@ import ctypes
 import os
 
 from ._arguments import data_of, encode, path_of, shown
-from ._errors import FileError, UsageTypeError
-from ._ffi import Handle, c, output, raise_error, take_text, text
+from ._errors import FileError, UsageTypeError, warn
+from ._ffi import Handle, c, output as output_handle, raise_error, take_text, text
 
 
 class Input(Handle):
@@ -16,26 +16,26 @@ class Input(Handle):
 
     def __init__(self, handle, warnings: str = ""):
         super().__init__(handle)
-        self.warnings = warnings  #: of the compiler that made it; may be empty
+        self.warnings = warnings  #: of the compiler or of pack() that made it; may be empty
 
     @classmethod
     def find(cls, name_or_file) -> "Input":
         """Reads an installed fatbin by name ("gelu"), or a file of any form."""
-        handle = output()
+        handle = output_handle()
         raise_error(c.input_find(encode(name_or_file, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
     def read(cls, path) -> "Input":
         """Reads a file. If its sidecar states a digest, the file must have it."""
-        handle = output()
+        handle = output_handle()
         raise_error(c.input_read(encode(path, "the path of an input"), ctypes.byref(handle)))
         return cls(handle.value)
 
     @classmethod
     def from_bytes(cls, data, name: str = "input") -> "Input":
         """Makes an input of bytes in any form, which are copied; `name` is for messages."""
-        handle = output()
+        handle = output_handle()
         data = data_of(data, "data")
         raise_error(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
@@ -105,9 +105,27 @@ def handles(inputs: list):
     return (ctypes.c_void_p * max(1, len(inputs)))(*[entry._as_parameter_ for entry in inputs])
 
 
+def pack(inputs, output=None, *, package: "str | None" = None) -> Input:
+    """Combines fatbins of one source, compiled for several architectures, to one fatbin, as `fatlink pack` does.
+
+    inputs   names, files or Inputs; files of other forms become fatbins
+    output   the file to write, with its sidecar; None: the fatbin is only returned
+    package  "NAME" or "NAME VERSION": the package that ships the fatbin; None: as the inputs state it
+
+    Raises RefusedError with findings if two inputs have an entry for the same architecture, or define different functions."""
+    inputs = as_inputs(inputs)
+    handle, warnings = output_handle(), output_handle()
+    raise_error(c.pack(handles(inputs), len(inputs), None if output is None else encode(output, "the path of the output"),
+                       None if package is None else encode(package, "package"), ctypes.byref(handle), ctypes.byref(warnings)))
+    result = Input(handle.value, take_text(warnings))
+    if result.warnings:
+        warn(result.warnings)
+    return result
+
+
 def find_file(name: str) -> str:
     """Finds the file that Input.find would read."""
-    handle = output()
+    handle = output_handle()
     raise_error(c.find_file(encode(name, "the name of an input"), ctypes.byref(handle)))
     return take_text(handle)
 

@@ -160,7 +160,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
             architectures: Sequence[str] | str = (), sass: Sequence[str] | str = (), definitions: Sequence[str] | str = (),
             include_folders: Sequence | str | os.PathLike = (), standard: str | None = None, ftz: bool | None = None,
             prec_div: bool | None = None, prec_sqrt: bool | None = None, fma: bool | None = None,
-            line_info: bool = False) -> Input:
+            line_info: bool = False, layer: str | os.PathLike | None = None) -> Input:
     """Compiles a source, a text or a pathlib.Path, to a fatbin. Returns an Input, with `save(path)` and `warnings`.
 
     contract         the installed contract whose header is included: "combine_4"; None: none
@@ -171,6 +171,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     include_folders  folders in which included files are searched; for a path also its own folder, for includes in quotes
     standard         "c++17" by default
     ftz, prec_div, prec_sqrt, fma   True, False, or None: the compiler's default
+    layer            the folder of a cache layer that is also given the result, see cache.layer(); None: none
 
     Raises CompileError with the compiler's log. Each warning of the compiler is also issued as a CompilerWarning, once for
     each text."""
@@ -180,6 +181,7 @@ def compile(source: str | bytes | os.PathLike, *, contract: str | None = None, n
     settings.architectures, settings.architecture_count = texts(architectures, "architectures")
     settings.sass, settings.sass_count = texts(sass, "sass")
     settings.definitions, settings.definition_count = texts(definitions, "definitions")
+    settings.layer = None if layer is None else encode(layer, "layer")
     result = _compile(source, contract, name, include_folders, settings)
     warn_of_compile(result)
     return result

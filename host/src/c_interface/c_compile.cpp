@@ -48,13 +48,6 @@ compile_options options_of(fatlink_compile_options const& stated)
   return options;
 }
 
-std::string lines_of(std::vector<std::string> const& warnings)
-{
-  std::string lines;
-  for (auto const& warning : warnings) lines += (lines.empty() ? "" : "\n") + warning;
-  return lines;
-}
-
 }  // namespace
 }  // namespace fatlink::c
 
@@ -82,7 +75,9 @@ fatlink_error* fatlink_compile(fatlink_compiler* compiler, char const* source, s
     auto const stated = optional_struct(options, "options");
     auto const code = fatlink::source::from_text(
         {text.begin(), text.end()}, required_text(name, "name"), text_or_empty(stated.folder));
-    auto const compiled = tool.compile(code, options_of(stated));
+    auto const compiled = stated.layer == nullptr
+                              ? tool.compile(code, options_of(stated))
+                              : tool.compile_into(stated.layer, code, options_of(stated));
     auto input = std::make_unique<fatlink_input>(compiled.code);
     if (warnings != nullptr && !compiled.warnings.empty())
       *warnings = copy_text(lines_of(compiled.warnings));

@@ -1,11 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
+#include <filesystem>
+#include <memory>
 
 #include "c_interface/guard.hpp"
 #include "c_interface/handles.hpp"
 #include "c_interface/structs.hpp"
+#include "fatbin/fatbin_files.hpp"
 #include "fatlink/catalogue.hpp"
+#include "input/find_sidecar.hpp"
+#include "preflight/pack_fatbins.hpp"
+#include "preflight/symbols.hpp"
 #include "util/bytes/sha256.hpp"
+
+namespace fatlink::c {
+namespace {
+
+/// Packs `inputs`, and writes the files if `settings` names one.
+detail::packed_fatbin pack(std::vector<input> const& inputs, detail::pack_settings settings)
+{
+  std::filesystem::path const file = settings.name;
+  if (!settings.package.empty()) detail::check_package(settings.package);
+  if (file.empty()) settings.name = "packed.fatbin";
+  if (!file.empty()) detail::check_fatbin_path(file);
+  auto packed = detail::pack_fatbins(detail::modules_of(inputs), settings);
+  if (file.empty()) return packed;
+  std::vector<detail::sidecar_ptr> sidecars;
+  for (auto const& input : inputs) sidecars.push_back(detail::sidecar_of(input));
+  detail::write_fatbin_files(packed.contents, std::make_unique<output_file>(file), sidecars,
+                             detail::sidecar_precedence::output, packed.warnings);
+  return packed;
+}
+
+}  // namespace
+}  // namespace fatlink::c
 
 using namespace fatlink::c;
 
@@ -67,6 +95,21 @@ char const* fatlink_input_digest(fatlink_input const* input)
 int32_t fatlink_input_is_verified(fatlink_input const* input)
 {
   return input != nullptr && input->contents.is_verified() ? 1 : 0;
+}
+
+fatlink_error* fatlink_pack(fatlink_input const* const* inputs, size_t count, char const* output,
+                            char const* package, fatlink_input** fatbin, char** warnings)
+{
+  return guarded([&] {
+    auto& result = fatlink::c::output(fatbin, "fatbin");
+    if (warnings != nullptr) *warnings = nullptr;
+    auto packed = pack(read_inputs(inputs, count), {.name = output == nullptr ? "" : output,
+                                                    .package = text_or_empty(package)});
+    auto input = std::make_unique<fatlink_input>(packed.contents);
+    if (warnings != nullptr && !packed.warnings.empty())
+      *warnings = copy_text(lines_of(packed.warnings));
+    result = input.release();
+  });
 }
 
 void fatlink_input_free(fatlink_input* input)

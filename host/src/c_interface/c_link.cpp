@@ -8,6 +8,7 @@
 #include "c_interface/structs.hpp"
 #include "fatlink/preflight.hpp"
 #include "linker/check_arguments.hpp"
+#include "plan/warm_cache.hpp"
 
 namespace fatlink::c {
 namespace {
@@ -25,6 +26,18 @@ linker_settings settings_of(fatlink_linker_settings const& stated)
   if (stated.in_process != 0) settings.isolation = isolation::in_process;
   settings.nvjitlink = text_or_empty(stated.nvjitlink);
   return settings;
+}
+
+linked_image warm(linker& tool, std::vector<input> const& inputs, link_options const& options)
+{
+  auto image = tool.link(inputs, options);
+  detail::check_stored(tool, inputs, options);
+  return image;
+}
+
+layer_hosts hosts_of(int32_t one_copy)
+{
+  return one_copy != 0 ? layer_hosts::unnamed : layer_hosts::all;
 }
 
 }  // namespace
@@ -51,6 +64,25 @@ fatlink_error* fatlink_link(fatlink_linker* linker, fatlink_input const* const* 
     auto& tool = required(linker, "linker").linker;
     auto const stated = read_options(options);
     result = make_image(tool.link(read_inputs(inputs, count), stated));
+  });
+}
+
+fatlink_error* fatlink_cache_warm(fatlink_linker* linker, fatlink_input const* const* inputs,
+                                  size_t count, fatlink_link_options const* options,
+                                  char const* layer, int32_t one_copy, fatlink_image** image)
+{
+  return guarded([&] {
+    auto& result = output(image, "image");
+    auto& tool = required(linker, "linker").linker;
+    auto const files = read_inputs(inputs, count);
+    auto const stated = fatlink::detail::keep_plan_kernels(files, read_options(options));
+    if (layer == nullptr && one_copy != 0)
+      throw fatlink::usage_error({.message = "one_copy is set, and there is no layer",
+                                  .input = "one_copy",
+                                  .hint = "name a folder for the layer, or do not set one_copy"});
+    result = make_image(layer == nullptr ? warm(tool, files, stated)
+                                         : tool.link_into(required_text(layer, "layer"), files,
+                                                          stated, hosts_of(one_copy)));
   });
 }
 

@@ -116,6 +116,14 @@ inline std::string text_or_empty(char const* text)
 /// @throws usage_error `index` is not below `count`, the number of `objects`.
 void check_index(std::size_t index, std::size_t count, char const* objects);
 
+/// The warnings, one on each line.
+inline std::string lines_of(std::vector<std::string> const& warnings)
+{
+  std::string lines;
+  for (auto const& warning : warnings) lines += (lines.empty() ? "" : "\n") + warning;
+  return lines;
+}
+
 /// A copy of `text`, to be freed with fatlink_text_free.
 inline char* copy_text(std::string const& text)
 {

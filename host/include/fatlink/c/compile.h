@@ -44,6 +44,7 @@ typedef struct fatlink_compile_options {
   int32_t line_info;                  /**< 1: adds source lines for profilers */
   int32_t reserved;                   /**< 0 */
   char const* folder; /**< folder of the source file, for includes in quotes; NULL: none */
+  char const* layer;  /**< folder of a cache layer that is also given the result; NULL: none */
 } fatlink_compile_options;
 
 /** Creates a compiler. `settings` may be NULL. NVRTC is opened at the first compile. Errors:

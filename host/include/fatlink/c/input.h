@@ -29,6 +29,14 @@ FATLINK_C_API void const* fatlink_input_bytes(fatlink_input const* input, size_t
 FATLINK_C_API char const* fatlink_input_digest(fatlink_input const* input);
 /** Whether the bytes are known to be unchanged since the build: 1 or 0. */
 FATLINK_C_API int32_t fatlink_input_is_verified(fatlink_input const* input);
+/** Combines fatbins of one translation unit, compiled for several architectures, to one fatbin, as
+    `fatlink pack` does. `output` is the file to write, with its sidecar; NULL: none. `package` is
+    "NAME" or "NAME VERSION", which the fatbin states; NULL: as the inputs state it. `warnings` may
+    be NULL; it receives lines to be freed with fatlink_text_free, or NULL if there are none.
+   Errors: usage, file, refused. */
+FATLINK_C_API fatlink_error* fatlink_pack(fatlink_input const* const* inputs, size_t count,
+                                          char const* output, char const* package,
+                                          fatlink_input** fatbin, char** warnings);
 /** Frees an input; NULL is ignored. */
 FATLINK_C_API void fatlink_input_free(fatlink_input* input);
 

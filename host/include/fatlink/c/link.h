@@ -63,6 +63,17 @@ FATLINK_C_API fatlink_error* fatlink_link(fatlink_linker* linker,
                                           fatlink_input const* const* inputs, size_t count,
                                           fatlink_link_options const* options,
                                           fatlink_image** image);
+/** Links `inputs` in advance, as `fatlink cache warm` does: a later link or plan with the same
+   inputs and options finds the image. If `options` names no kernels, the image has those of the
+   launch plan of the first input. `layer` is a folder to be shipped as a cache layer, which is
+   created; NULL: the linker's cache. `one_copy` is 1 for a layer of half the size, which machines
+   that select an nvJitLink do not use; 0 without a layer. Errors: as fatlink_link; usage: no cache
+   and no layer; file: the cache did not store the image, or the layer cannot be written. */
+FATLINK_C_API fatlink_error* fatlink_cache_warm(fatlink_linker* linker,
+                                                fatlink_input const* const* inputs, size_t count,
+                                                fatlink_link_options const* options,
+                                                char const* layer, int32_t one_copy,
+                                                fatlink_image** image);
 /** Checks `inputs` for this link without linking, and without CUDA. Some types, and inlined
     functions with the same name, do not appear in PTX; only fatlink_link compares them. Findings
     do not make the call fail; check is_error of each finding. Errors: usage, file. */
