@@ -25,9 +25,9 @@ void check_fatbin_output(std::string const& output,
 {
   check_output(output, json);
   if (is_standard_output(output)) return;
-  detail::check_fatbin_path(output);
   must_not_overwrite(inputs, output);
   if (has_sidecar(output)) must_not_overwrite(inputs, sidecar_name(output));
+  detail::check_fatbin_path(output);
 }
 
 void write_fatbin_files(fatbin const& code, std::string const& output,
