@@ -221,7 +221,8 @@ def _try_sizes(algorithm, base, op, names, sources, device, mode, result, out):
             operators = candidates(op, base, elements, mode, result, size, out)
             return _try_candidates(operators, f"{algorithm}_{size}", base, op, names, sources, device, mode)
         except (RefusedError, CompileError) as cause:
-            failure = failure or cause
+            if failure is None or isinstance(cause, CompileError):  # a compile for another size shows the other errors
+                failure = cause
             sizes = _remaining_sizes(sizes, cause, base)
     raise failure
 
