@@ -76,9 +76,9 @@ std::string example_of_macro(std::string_view macro, example_type const& type)
   if (has_name("FATLINK_BIN("))
     return fmt::format("{}FATLINK_BIN({}, x) {{ return x{} > 0; }}", definition, name, key);
   if (has_name("FATLINK_LOAD("))
-    return fmt::format("FATLINK_LOAD({0}, {0}, x) {{ return x; }}", name);
+    return fmt::format("{0}FATLINK_LOAD({1}, {1}, x) {{ return x; }}", definition, name);
   if (has_name("FATLINK_STORE("))
-    return fmt::format("FATLINK_STORE({0}, {0}, x) {{ return x; }}", name);
+    return fmt::format("{0}FATLINK_STORE({1}, {1}, x) {{ return x; }}", definition, name);
   if (has_name("FATLINK_MAP1(")) return "FATLINK_MAP1(float, float, x) { return 2 * x; }";
   if (has_name("FATLINK_MAP2(")) return "FATLINK_MAP2(float, float, a, float, b) { return a + b; }";
   if (has_name("FATLINK_MAP3("))
@@ -93,27 +93,36 @@ std::string example_of(std::string const& declaration)
   return declaration.substr(0, declaration.find_last_not_of("; ") + 1) + " { … }";
 }
 
-nlohmann::json describe_hook(detail::installed_contract const& contract, std::string const& hook)
+/// The example has the definition of `type`, unless that is empty.
+nlohmann::json describe_hook(detail::installed_contract const& contract, std::string const& hook,
+                             example_type const& type)
 {
   auto const macro = detail::macro_of(hook, contract);
   auto const declaration = contract.declaration_of(hook);
-  auto const example = example_of_macro(macro, example_type_of(contract.name));
+  auto const example = example_of_macro(macro, type);
   return {{"name", hook},
           {"declaration", declaration},
           {"macro", macro},
           {"example", example.empty() ? example_of(declaration) : example}};
 }
 
-/// The names of those that are built against the contract in its version.
+/// The names of those that are built against the contract in its version; where there are none, of
+/// those whose contracts include it.
 strings libraries_of(installed_libraries const& installed,
                      detail::installed_contract const& contract)
 {
   strings names;
-  for (auto const& library : installed)
-    if (auto const& stated = library.contents.ident();
-        stated && stated->contract == contract.name && stated->version == contract.version)
+  strings including;
+  for (auto const& library : installed) {
+    auto const& stated = library.contents.ident();
+    if (!stated) continue;
+    if (stated->contract == contract.name && stated->version == contract.version)
       names.push_back(library.name);
-  return names;
+    auto const included = stated->includes.find(contract.name);
+    if (included != stated->includes.end() && included->second == contract.version)
+      including.push_back(library.name);
+  }
+  return names.empty() ? including : names;
 }
 
 /// 0 where the name states no size.
@@ -130,8 +139,10 @@ nlohmann::json describe(std::string const& name, installed_libraries const& inst
   auto const contract = detail::find_contract(name);
   auto hooks = nlohmann::json::array();
   std::set<std::string> macros;
+  auto type = example_type_of(name);
   for (auto const& hook : contract.hooks) {
-    auto& described = hooks.emplace_back(describe_hook(contract, hook));
+    auto& described = hooks.emplace_back(describe_hook(contract, hook, type));
+    if (described["example"].get<std::string>().find(type.definition) == 0) type.definition.clear();
     auto const macro = described["macro"].get<std::string>();
     if (!macro.empty() && !macros.insert(macro).second) described["example"] = "";  // of this macro
   }
