@@ -69,13 +69,17 @@ class Exports(unittest.TestCase):
                                     f"-I{HEADERS.parent}", "-include", header, "-x", language, os.devnull], check=True)
 
     def test_every_public_header_compiles_alone(self):
-        needs_mpi = HEADERS / "mpi.hpp"
+        needs_mpi, needs_cufft = HEADERS / "mpi.hpp", HEADERS / "cufft.hpp"
+        toolkit = pathlib.Path(os.environ.get("FATLINK_NVCC", "/absent")).parents[1] / "include"
         for header in HEADERS.glob("*.hpp"):
             with self.subTest(header=header.name):
                 if header == needs_mpi and shutil.which("mpicxx") is None:
                     self.skipTest("MPI is not installed")
+                if header == needs_cufft and not (toolkit / "cufftXt.h").exists():
+                    self.skipTest("the CUDA toolkit has no cuFFT")
                 compiler = "mpicxx" if header == needs_mpi else "g++"
-                subprocess.run([compiler, "-std=c++20", "-fsyntax-only", f"-I{HEADERS.parent}", "-include",
+                folders = [f"-I{HEADERS.parent}", *([f"-isystem{toolkit}"] if header == needs_cufft else [])]
+                subprocess.run([compiler, "-std=c++20", "-fsyntax-only", *folders, "-include",
                                 header, "-x", "c++", os.devnull], check=True)
 
 

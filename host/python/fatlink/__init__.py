@@ -15,6 +15,7 @@ from . import _ffi, cache
 from ._algorithms import (exclusive_scan, histogram, map, partition, partition3, reduce, scan, segmented_reduce, select, transform_reduce,
                           transform_select)
 from ._by_key import reduce_by_key, run_lengths, scan_by_key, unique_by_key, unique_consecutive
+from ._cufft import CufftCallbacks, cufft
 from ._devices import Device, open_device
 from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, Error, FileError, Finding, LinkError,
                       OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
@@ -75,9 +76,9 @@ def __getattr__(name):
 
 
 __all__ = [
-    "CompileError", "CompilerWarning", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
+    "CompileError", "CompilerWarning", "CufftCallbacks", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
     "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
-    "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "exclusive_scan", "find_file",
+    "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "cufft", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "partition", "partition3", "reduce",
     "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "segmented_sort", "select", "sort", "sort_pairs", "top_k",
     "transform_reduce", "transform_select", "unique_by_key", "unique_consecutive", "version",
