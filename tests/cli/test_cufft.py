@@ -68,7 +68,13 @@ class Contracts(CompileCase):
             with self.subTest(contract):
                 self.assert_fails(4, "compile", wrong, "-o", "x.fatbin", "--contract", contract,
                                   says=[f"neither defines nor calls a hook of the contract {contract}/1"],
-                                  hint=f"did you mean {symbol_of(contract)}?")
+                                  hint="the contract declares: __device__ ")
+
+    def test_are_shown_as_the_functions_to_define(self):
+        declaration = "float2 cufftJITCallbackLoadComplex(void* in, unsigned long long index, void* info, void* shared)"
+        self.assertIn(f"example    __device__ {declaration} {{ … }}\n", self.fatlink("inspect", "--contract", "cufft_load_complex").stdout)
+        listed = self.fatlink("list", "--kind", "contract", "cufft_load_complex").stdout
+        self.assertIn(f"hook {declaration};", " ".join(listed.split()))
 
     def test_name_both_types_in_the_hint_for_an_overload(self):
         self.file("wrong.cu", callback("cufft_load_complex").replace("unsigned long long", "unsigned"))

@@ -193,8 +193,9 @@ std::string plain_declaration(nlohmann::json const& hook)
 {
   auto const text = hook["declaration"].get<std::string>();
   if (text.empty()) return hook["name"].get<std::string>();
-  constexpr std::string_view k_prefix = "extern \"C\" __device__ ";
-  return text.starts_with(k_prefix) ? text.substr(k_prefix.size()) : text;
+  for (std::string_view const prefix : {"extern \"C\" __device__ ", "__device__ "})
+    if (text.starts_with(prefix)) return text.substr(prefix.size());
+  return text;
 }
 
 /// Each name once, without sizes if there are several contracts.

@@ -223,6 +223,8 @@ std::string installed_contract::title() const
 
 std::string installed_contract::declaration_of(std::string const& hook) const
 {
+  auto const spelling = demangle(hook);  // of a C++ function; else empty
+  auto const begin = (spelling.empty() ? hook : spelling.substr(0, spelling.find('('))) + "(";
   std::size_t start = 0;
   while (start < header_text.size()) {
     auto const end = std::min(header_text.find('\n', start), header_text.size());
@@ -230,7 +232,7 @@ std::string installed_contract::declaration_of(std::string const& hook) const
     auto const first = line.find_first_not_of(" \t");
     auto const is_comment =
         first != std::string_view::npos && (line[first] == '/' || line[first] == '*');
-    if (!is_comment && line.find(hook + "(") != std::string_view::npos)
+    if (!is_comment && line.find(begin) != std::string_view::npos)
       return first_statement(std::string_view(header_text).substr(start + first));
     start = end + 1;
   }
