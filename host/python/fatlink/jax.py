@@ -286,26 +286,21 @@ class _Sum(_Algorithm):
         """The gradient of "add", for `x` of this shape."""
         raise NotImplementedError
 
-    def find(self, x, load=None):
-        """The BoundAlgorithm, with the array and the View that it takes. `load`: as in find_algorithm."""
+    def result(self, x, shape, has_init):
         source = _source(x, "x")
-        return find_algorithm(self.__name__, "combine", self.op, (source,), None, self.mode, load=load), x, source
-
-    def result(self, call, x, source, shape, has_init=True):
-        element = call.elements["out"] or source.element
-        results = {"out": _like(source, element, shape)}
-        values = {"init": call.initial(self.init, element)} if has_init else {}
-        return _call(call.prepared, {"in": (x, source)}, results, values)[0]
+        element = accumulator(source, self.op, self.dtype, None)
+        load = None if element is None else Conversion(source.element, element)
+        call = find_algorithm(self.__name__, "combine", self.op, (source,), None, self.mode, load=load)
+        combined = call.elements["out"] or source.element
+        values = {"init": call.initial(self.init, combined)} if has_init else {}
+        return _call(call.prepared, {"in": (x, source)}, {"out": _like(source, combined, shape)}, values)[0]
 
 
 class _Reduce(_Sum):
     options = ("backward", "dtype", "init", "mode")
 
     def compute(self, x):
-        source = _source(x, "x")
-        element = accumulator(source, self.op, self.dtype, None)
-        load = None if element is None else Conversion(source.element, element)
-        return self.result(*self.find(x, load), ())
+        return self.result(x, (), True)
 
     def gradient_of_sum(self, grad, shape):
         return jax.numpy.broadcast_to(grad, shape)
@@ -316,9 +311,7 @@ class _Scan(_Sum):
 
     def compute(self, x):
         require_one_dimension(x, self.__name__)
-        element = accumulator(_source(x, "x"), self.op, self.dtype, None)
-        converted = x if element is None else x.astype(jax_kind().dtype_of(element))
-        return self.result(*self.find(converted), x.shape, self.has_init)
+        return self.result(x, x.shape, self.has_init)
 
     def gradient_of_sum(self, grad, shape):
         scan = type(self)(self.__name__, self.op, self.mode)
