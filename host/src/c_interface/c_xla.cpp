@@ -407,7 +407,8 @@ xla::error* run_on_gpu(xla::frame const& frame)
 {
   xla::ordinal_arguments place{xla::k_ordinal_size, nullptr, frame.context, -1};
   if (auto* const cause = frame.api->get_ordinal(&place); cause != nullptr) return cause;
-  if (place.ordinal < 0) fail_call("XLA does not know the GPU of the call", "report it with the version of jaxlib");
+  if (place.ordinal < 0)
+    fail_call("XLA does not know the GPU of the call", "report it with the version of jaxlib");
   auto& call = call_of(frame);
   auto const target = call.on(place.ordinal);
   if (frame.stage == xla::k_initialize) return nullptr;
