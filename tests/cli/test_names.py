@@ -283,7 +283,9 @@ class ContractList(Named):
             with self.subTest(contract=contract["name"]):
                 self.file("example.cu", "\n".join(examples))
                 self.fatlink("compile", "example.cu", "--contract", contract["name"], "-o", "example.fatbin")
-                self.fatlink("check", contract["libraries"][0], "example.fatbin")
+                # The libraries of load_N only include it: they have other hooks, which the check without a library permits.
+                library = [] if contract["name"].startswith("load_") and len(examples) == 1 else contract["libraries"][:1]
+                self.fatlink("check", *library, "example.fatbin")
 
 
 class Versions(Named):
