@@ -31,7 +31,7 @@ def algorithm_examples():
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
-        self.assertEqual(len(examples()), 9)
+        self.assertEqual(len(examples()), 10)
         self.assertEqual(len(algorithm_examples()), 10)
         for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):
