@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`load=`, an operator that computes the elements that an algorithm uses, on NumPy arrays, on the reference device."""
+import functools
 import unittest
 import unittest.mock
 
@@ -12,6 +13,16 @@ THROUGH_INDEXES = "FATLINK_LOAD_AT(float, float, in, index) { return in[static_c
 
 
 class Loads(AlgorithmCase):
+    @classmethod
+    def setUpClass(cls):
+        """Lists the installed operators, which the hints of errors name, only once."""
+        super().setUpClass()
+        if fatlink:
+            from fatlink import _operator_names
+            once = unittest.mock.patch.object(_operator_names, "_installed_operators", functools.cache(_operator_names._installed_operators))
+            once.start()
+            cls.addClassCleanup(once.stop)
+
     # The result for the array that `load` makes, as NumPy computes it.
     CALLS = ((fatlink.reduce, {}, lambda x: x.sum(dtype=x.dtype)), (fatlink.scan, {}, lambda x: x.cumsum(dtype=x.dtype)),
              (fatlink.exclusive_scan, {}, lambda x: x.cumsum(dtype=x.dtype) - x),
