@@ -9,7 +9,7 @@ LIMITS = (0, 1, 4097, COUNT, COUNT + 5)
 UNTOUCHED = -7
 
 
-def number(value, dtype=numpy.int64):
+def number(value, dtype="int64"):
     return numpy.array([value], dtype)
 
 
@@ -27,7 +27,7 @@ class Limits(NumpyCase):
         if whole:
             self.assertTrue((result[len(expected):] == UNTOUCHED).all())
 
-    def empty(self, dtype=numpy.float32):
+    def empty(self, dtype="float32"):
         return numpy.full(COUNT, UNTOUCHED, dtype)
 
     def each_limit(self):

@@ -236,6 +236,8 @@ class Calls(NumpyCase):
         takes_two = ("dot", "vdot", "inner", "add", "subtract", "multiply", "divide", "maximum", "minimum")
         for name, recipe in fatlink._ELSEWHERE.items():
             with self.subTest(name=name):
+                if recipe == f"import fatlink.{name}":  # of a framework that need not be installed
+                    continue
                 if name == "bincount":
                     bytes_ = numpy.array([0, 2, 2], numpy.uint8)
                     self.assertEqual(list(eval(recipe, {**names, "x": bytes_}))[:3], list(numpy.bincount(bytes_)))

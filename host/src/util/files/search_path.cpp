@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <mutex>
 #include <optional>
-#include <ranges>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -52,9 +52,9 @@ search_folder read_python_folder(std::string_view element)
 std::vector<search_folder> python_folders()
 {
   std::vector<search_folder> folders;
-  auto const text = python_path_text();
-  for (auto const element : std::views::split(text, ':'))
-    folders.push_back(read_python_folder({element.begin(), element.end()}));
+  std::istringstream text(python_path_text());
+  for (std::string element; std::getline(text, element, ':');)
+    folders.push_back(read_python_folder(element));
   std::erase_if(folders, [](search_folder const& folder) { return folder.path.is_relative(); });
   return folders;
 }
