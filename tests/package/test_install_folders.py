@@ -167,7 +167,7 @@ class OtherFolders(unittest.TestCase):
             self.assertEqual((self.prefix / "share/doc/fatlink" / path).read_bytes(), original.read_bytes())
         examples = self.prefix / "share/doc/fatlink/examples"
         self.assertEqual(sorted(path.name for path in examples.iterdir()),
-                         ["README.md", "application", "cluster", "library", "transform"])
+                         ["README.md", "application", "cluster", "library", "transform", "wheel"])
         for path in (path for path in examples.rglob("*") if path.is_file()):
             self.assertEqual(path.read_bytes(), (SOURCE / "tests/consumer" / path.relative_to(examples)).read_bytes())
 

@@ -258,6 +258,7 @@ def _searching(function, set_python_path):
             for problem in problems:
                 warn(problem)
         return function(*arguments)
+    call.__wrapped__ = function
     return call
 
 
