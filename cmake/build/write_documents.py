@@ -295,7 +295,7 @@ def contents(title, names):
 
 
 # Frameworks that have a module of the package, which imports the framework.
-FRAMEWORKS = ("torch",)
+FRAMEWORKS = ("jax", "torch")
 
 
 def framework_module(name):

@@ -31,12 +31,14 @@ def algorithm_examples():
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
-        self.assertEqual(len(examples()), 8)
+        self.assertEqual(len(examples()), 9)
         self.assertEqual(len(algorithm_examples()), 10)
         for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):
                 if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
                     self.skipTest("Numba (numba-cuda) is not installed for this Python")
+                if "JAX" in title and not importlib.util.find_spec("jax"):
+                    self.skipTest("JAX is not installed for this Python")
                 if "PyTorch" in title and not importlib.util.find_spec("torch"):
                     self.skipTest("PyTorch is not installed for this Python")
                 self.assertEqual(self.run_example(script), output)

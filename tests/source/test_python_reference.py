@@ -74,8 +74,9 @@ class Reference(unittest.TestCase):
 
     def test_has_the_functions_of_modules_for_frameworks(self):
         """The framework need not be installed."""
-        tree = ast.parse((SOURCE / PACKAGE / "torch.py").read_text())
-        self.assertEqual(re.findall(r"^### torch\.(\w+)$", self.text, re.MULTILINE), methods(tree))
+        for name in ("jax", "torch"):
+            tree = ast.parse((SOURCE / PACKAGE / f"{name}.py").read_text())
+            self.assertEqual(re.findall(rf"^### {name}\.(\w+)$", self.text, re.MULTILINE), methods(tree))
 
 
 class Writer(unittest.TestCase):

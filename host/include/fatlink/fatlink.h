@@ -51,5 +51,6 @@
 #include "fatlink/c/live.h"
 #include "fatlink/c/memory.h"
 #include "fatlink/c/plan.h"
+#include "fatlink/c/xla.h"
 
 #endif

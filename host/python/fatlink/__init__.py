@@ -66,7 +66,7 @@ _ELSEWHERE = {
         ("add", "add"), ("subtract", "subtract"), ("multiply", "multiply"), ("divide", "divide"), ("maximum", "max"), ("minimum", "min"))},
 }
 
-_FRAMEWORKS = ("torch",)  # each has a module, which is imported by its name because it imports the framework
+_FRAMEWORKS = ("jax", "torch")  # each has a module, which is imported by its name because it imports the framework
 
 
 def __getattr__(name):

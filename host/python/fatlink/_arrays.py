@@ -371,25 +371,35 @@ class JaxArrays(ArrayKind):
     def view(self, array):
         if isinstance(array, self.jax.core.Tracer):
             raise UsageTypeError("the array is a tracer of a JAX transformation",
-                                 hint="call fatlink outside of jax.jit, jax.vmap and jax.grad")
+                                 hint="call fatlink outside of jax.jit, jax.vmap and jax.grad, or define an operator that they "
+                                      "accept: fatlink.jax.operator")
         if array.is_deleted():
             raise _freed("the array")
         if len(array.sharding.device_set) != 1:
             raise UsageError("the array is divided over several devices", code="several-devices",
                              hint="pass the parts: x.addressable_shards[i].data")
-        element = _element_of_dtype(array.dtype, "the array")
+        element = self.element_of(array, "the array")
         return View(array, self, array.unsafe_buffer_pointer(), array.size, array.shape, element,
                     _place_of(array), read_only=True)
 
     def empty(self, like, shape, element):
         (device,) = like.array.devices()
+        dtype = self.dtype_of(element)
+        with self.jax.default_device(device):
+            # Zeros. The call writes to it although JAX's arrays do not change: nothing else knows this one yet.
+            return self.jax.numpy.empty(shape, dtype)
+
+    def dtype_of(self, element):
+        """The dtype of JAX for an element type."""
         dtype = dtype_of(element)
         if self.jax.dtypes.canonicalize_dtype(dtype) != dtype:
             raise UsageError(f"JAX makes no arrays of {dtype}: its types of 64 bits are off",
                              hint="jax.config.update('jax_enable_x64', True)")
-        with self.jax.default_device(device):
-            # Zeros. The call writes to it although JAX's arrays do not change: nothing else knows this one yet.
-            return self.jax.numpy.empty(shape, dtype)
+        return dtype
+
+    def element_of(self, array, what):
+        """The element type of an array, which may be traced."""
+        return _element_of_dtype(array.dtype, what)
 
     def sum_type(self, name):
         return self.jax.dtypes.canonicalize_dtype(name).name  # 32 bits, unless those of 64 are on
@@ -440,6 +450,11 @@ def _kind_of_module(name):
         return None
     kind = _made.get(cls)
     return _made.setdefault(cls, cls()) if kind is None else kind
+
+
+def jax_kind():
+    """The ArrayKind of JAX, which must be imported."""
+    return _kind_of_module("jax")
 
 
 def numpy_kind():

@@ -89,9 +89,13 @@ PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transform
                       ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
                       ("library_input", c_void_p))
 
+XlaCall = _struct("fatlink_xla_call", ("linker", c_void_p), ("request", c_void_p), ("plan", c_void_p), ("operands", POINTER(c_char_p)),
+                  ("operand_count", c_size_t), ("results", POINTER(c_char_p)), ("result_count", c_size_t), ("values", c_void_p),
+                  ("value_count", c_size_t))
+
 STRUCTS = [CacheSettings, CacheStatistics, CompilerSettings, CompileOptions, DeviceOptions, DeviceInfo, MemoryPool, FindingStruct, ImageInfo,
            HookStruct, LaunchShape, LinkerSettings, LinkOptions, LiveSettings, SwapReportStruct, PlanArgumentStruct, Argument,
-           ArrayExchange, ObjectCall, PlanRequest]
+           ArrayExchange, ObjectCall, PlanRequest, XlaCall]
 
 UNKNOWN_COUNT = 2**64 - 1
 CANCELLED = 10  # a fatlink_error_kind
@@ -134,6 +138,7 @@ PROTOTYPES = {
     "plan_extents": "pppzspzp", "plan_scratch_bytes": "pppzp", "plan_run": "ppppzuz", "plan_run_objects": "pp",
     "plan_bind": "pppzuzp",
     "call_run": "ppp", "call_free": "-p", "plan_free": "-p",
+    "xla_register": "psp", "xla_run_host": "pp", "xla_run_cuda": "pp",
 }
 
 

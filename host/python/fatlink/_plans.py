@@ -194,19 +194,27 @@ _loaded: list = []
 class Prepared(PreparedPlan):
     """A fatlink_plan."""
 
-    __slots__ = ()
+    __slots__ = ("library", "transforms", "mode", "linker")
     _free, _prefix = "plan_free", "plan_"
 
     def __init__(self, device, library, transforms, mode):
-        request = PlanRequest(library=encode(library, "library"), transform_count=len(transforms), mode=mode_number(mode))
-        array = handles(transforms)
-        request.transforms = ctypes.cast(array, type(request.transforms))
-        used, handle = linker(), output()
-        raise_error(c.plan_prepare(device._require_usable(), used, ctypes.byref(request), ctypes.byref(handle)))
-        super().__init__(handle.value, text(c.plan_name(handle)), device, used)
+        self.library = library
+        self.transforms = transforms
+        self.mode = mode
+        self.linker = linker()
+        handle = output()
+        raise_error(c.plan_prepare(device._require_usable(), self.linker, ctypes.byref(self.request()), ctypes.byref(handle)))
+        super().__init__(handle.value, text(c.plan_name(handle)), device, self.linker)
         self.describe_state(transforms)
         if device.is_gpu:
             _loaded.append(self)
+
+    def request(self) -> PlanRequest:
+        """What was prepared, to prepare it for another device."""
+        request = PlanRequest(library=encode(self.library, "library"), transform_count=len(self.transforms),
+                              mode=mode_number(self.mode))
+        request.transforms = ctypes.cast(handles(self.transforms), type(request.transforms))  # which keeps the array
+        return request
 
     @property
     def image_bytes(self) -> int:

@@ -3,36 +3,12 @@
 #include "c_interface/handles.hpp"
 #include "c_interface/plan_arguments.hpp"
 #include "c_interface/structs.hpp"
-#include "device/device_checks.hpp"
-#include "device/devices.hpp"
-#include "plan/check_plan.hpp"
+#include "plan/requested_link.hpp"
 
 namespace fatlink::c {
 namespace {
 
-input library_of(fatlink_plan_request const& request)
-{
-  if (request.library_input == nullptr)
-    return input::find(required_text(request.library, "request.library"));
-  if (request.library == nullptr) return request.library_input->contents;
-  detail::fail_use("request has both a library and a library_input", "request.library_input",
-                   "set one of them, and the other one to NULL");
-}
-
-prepared_plan prepare_request(device const& destination, linker& tool,
-                              fatlink_plan_request const& request)
-{
-  std::vector<input> inputs{library_of(request)};
-  auto plan = detail::library_plan(inputs.front());
-  for (auto& transform : read_inputs(request.transforms, request.transform_count))
-    inputs.push_back(std::move(transform));
-  auto options = detail::link_options_for(destination.info(), read_mode(request.mode));
-  options.kernels = detail::kernels_to_keep(plan, inputs);
-  auto image = tool.link(inputs, options);
-  return prepare(destination, std::move(plan), inputs, std::move(image));
-}
-
-fatlink_plan* make_plan(prepared_plan prepared, device_info const& device)
+fatlink_plan* make_plan(prepared_plan prepared, std::shared_ptr<device> destination)
 {
   std::vector<std::string> type_names;
   for (auto const& argument : prepared.plan().arguments)
@@ -40,10 +16,13 @@ fatlink_plan* make_plan(prepared_plan prepared, device_info const& device)
   auto target = prepared.image().target.name();
   // The plan owns it.
   std::shared_ptr<linked_image const> image(std::shared_ptr<void>(), &prepared.image());
+  auto const& info = destination->info();
+  auto const ordinal = info.kind == device_kind::gpu ? info.ordinal : -1;
   return new fatlink_plan{std::move(prepared),
                           std::move(type_names),
                           {std::move(image), std::move(target)},
-                          device.kind == device_kind::gpu ? device.ordinal : -1};
+                          std::move(destination),
+                          ordinal};
 }
 
 }  // namespace
@@ -56,10 +35,13 @@ fatlink_error* fatlink_plan_prepare(fatlink_device* device, fatlink_linker* link
 {
   return guarded([&] {
     auto& result = output(plan, "plan");
-    auto const& destination = *required(device, "device").device;
+    auto const& destination = required(device, "device").device;
     auto& tool = required(linker, "linker").linker;
-    result = make_plan(prepare_request(destination, tool, required_struct(request, "request")),
-                       destination.info());
+    auto const stated = required_struct(request, "request");
+    auto requested = fatlink::detail::request_link(*destination, read_plan_inputs(stated),
+                                                   read_mode(stated.mode));
+    result = make_plan(fatlink::detail::prepare_link(*destination, tool, std::move(requested)),
+                       destination);
   });
 }
 

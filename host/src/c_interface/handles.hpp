@@ -67,6 +67,7 @@ struct fatlink_plan {
   fatlink::prepared_plan plan;
   std::vector<std::string> type_names;  ///< of its arguments
   fatlink_image image;
+  std::shared_ptr<fatlink::device> device;
   std::int32_t ordinal;  ///< of the GPU; -1: the reference device
 };
 

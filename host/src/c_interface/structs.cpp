@@ -30,6 +30,7 @@ static_assert(k_first_size<fatlink_argument> == 56);
 static_assert(k_first_size<fatlink_array_exchange> == 48);
 static_assert(k_first_size<fatlink_object_call> == 48);
 static_assert(k_first_size<fatlink_plan_request> == 40);
+static_assert(k_first_size<fatlink_xla_call> == 80);
 
 namespace {
 
@@ -194,6 +195,27 @@ std::vector<input> read_inputs(fatlink_input const* const* inputs, std::size_t c
     result.push_back(entry->contents);
   }
   return result;
+}
+
+namespace {
+
+input library_of(fatlink_plan_request const& request)
+{
+  if (request.library_input == nullptr)
+    return input::find(required_text(request.library, "request.library"));
+  if (request.library == nullptr) return request.library_input->contents;
+  detail::fail_use("request has both a library and a library_input", "request.library_input",
+                   "set one of them, and the other one to NULL");
+}
+
+}  // namespace
+
+std::vector<input> read_plan_inputs(fatlink_plan_request const& request)
+{
+  std::vector<input> inputs{library_of(request)};
+  for (auto& transform : read_inputs(request.transforms, request.transform_count))
+    inputs.push_back(std::move(transform));
+  return inputs;
 }
 
 link_options read_options(fatlink_link_options const* given)

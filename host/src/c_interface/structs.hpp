@@ -161,6 +161,8 @@ void launch(Handle const* kernel, void* queue, fatlink_launch_shape const* shape
 
 /// @throws usage_error one of the inputs or the list is NULL.
 std::vector<input> read_inputs(fatlink_input const* const* inputs, std::size_t count);
+/// The library and the transforms. @throws usage_error `request` names no library or two.
+std::vector<input> read_plan_inputs(fatlink_plan_request const& request);
 
 /// @throws usage_error `stated` is NULL, or a member is malformed.
 link_options read_options(fatlink_link_options const* stated);

@@ -10,18 +10,12 @@
 namespace fatlink {
 namespace {
 
-/// What a request names.
-struct request_inputs {
-  launch_plan plan;
-  std::vector<input> inputs;  ///< the library first
-};
-
-request_inputs read_inputs(plan_request const& request)
+/// The files that a request names, the library first.
+std::vector<input> read_inputs(plan_request const& request)
 {
   std::vector<input> inputs{input::find(request.library)};
-  auto plan = detail::library_plan(inputs.front());
   for (auto const& transform : request.transforms) inputs.push_back(input::find(transform));
-  return {std::move(plan), std::move(inputs)};
+  return inputs;
 }
 
 link_options options_for(device_info const& device, link_mode mode, launch_plan const& plan,
@@ -34,18 +28,29 @@ link_options options_for(device_info const& device, link_mode mode, launch_plan 
 
 }  // namespace
 
+detail::requested_link detail::request_link(device const& destination, std::vector<input> inputs,
+                                            link_mode mode)
+{
+  auto plan = library_plan(inputs.front());
+  auto options = options_for(destination.info(), mode, plan, inputs);
+  return {.plan = std::move(plan), .inputs = std::move(inputs), .options = std::move(options)};
+}
+
 detail::requested_link detail::read_request(device const& destination, plan_request const& request)
 {
-  auto [plan, inputs] = read_inputs(request);
-  auto options = options_for(destination.info(), request.mode, plan, inputs);
-  return {.plan = std::move(plan), .inputs = std::move(inputs), .options = std::move(options)};
+  return request_link(destination, read_inputs(request), request.mode);
+}
+
+prepared_plan detail::prepare_link(device const& destination, linker& tool,
+                                   requested_link requested)
+{
+  auto image = tool.link(requested.inputs, requested.options);
+  return prepare(destination, std::move(requested.plan), requested.inputs, std::move(image));
 }
 
 prepared_plan prepare(device const& destination, linker& linker, plan_request const& request)
 {
-  auto requested = detail::read_request(destination, request);
-  auto image = linker.link(requested.inputs, requested.options);
-  return prepare(destination, std::move(requested.plan), requested.inputs, std::move(image));
+  return detail::prepare_link(destination, linker, detail::read_request(destination, request));
 }
 
 prepared_devices prepare(opened_devices const& destinations, linker& linker,
@@ -53,16 +58,15 @@ prepared_devices prepare(opened_devices const& destinations, linker& linker,
 {
   check_link_mode(request.mode);
   detail::check_devices(destinations);
-  auto const requested = read_inputs(request);
+  auto const inputs = read_inputs(request);
+  auto const plan = detail::library_plan(inputs.front());
   detail::shared_links links([&](device_info const& device, link_mode mode) {
-    return linker.link(requested.inputs,
-                       options_for(device, mode, requested.plan, requested.inputs));
+    return linker.link(inputs, options_for(device, mode, plan, inputs));
   });
   prepared_devices prepared;
   prepared.devices = detail::on_each_device<prepared_plan>(
       destinations, [&](std::shared_ptr<device> const& destination, std::size_t) {
-        return prepare(*destination, requested.plan, requested.inputs,
-                       *links.get(destination->info(), request.mode));
+        return prepare(*destination, plan, inputs, *links.get(destination->info(), request.mode));
       });
   prepared.images = links.images(request.mode);
   return prepared;

@@ -18,4 +18,11 @@ struct requested_link {
 /// @throws file_error one is not found or unusable, or the library has no plan.
 requested_link read_request(device const& destination, plan_request const& request);
 
+/// The link of files that were read, the library first.
+/// @throws file_error the library has no plan.
+requested_link request_link(device const& destination, std::vector<input> inputs, link_mode mode);
+
+/// Links `requested` and loads the image. Throws as fatlink::prepare.
+prepared_plan prepare_link(device const& destination, linker& tool, requested_link requested);
+
 }  // namespace fatlink::detail
