@@ -26,7 +26,7 @@ class XlaCase(NumpyCase):
         slot = Slot(tuple(dict(values)), self.plan._encoded)
         slot.fill([self.plan.value(*value) for value in values])
         request = self.plan.request()
-        members = {"linker": self.plan._keeps[1]._as_parameter_, "request": ctypes.addressof(request), "plan": self.plan.handle,
+        members = {"linker": self.plan.linker._as_parameter_, "request": ctypes.addressof(request), "plan": self.plan.handle,
                    "operands": texts[0], "operand_count": len(operands), "results": texts[1], "result_count": len(results),
                    "values": slot.address, "value_count": len(values), **changes}
         raise_error(c.xla_register(name.encode(), ctypes.byref(XlaCall(**members))))
@@ -111,7 +111,8 @@ class Refusals(XlaCase):
 
     def test_of_other_versions_of_the_interface(self):
         self.register("versions")
-        for handler, caller in ((self.host, Caller(major=1)), (self.cuda, Caller(major=1)), (self.cuda, Caller(minor=1, size=ctypes.sizeof(Api) - 8))):
+        older = Caller(minor=1, size=ctypes.sizeof(Api) - 8)  # it does not tell the GPU
+        for handler, caller in ((self.host, Caller(major=1)), (self.cuda, Caller(major=1)), (self.cuda, older)):
             self.assertFalse(caller.run(handler, [self.numbers], [numpy.zeros(1, numpy.float32)], call="versions"))
             version = f"{caller.api.version.major}.{caller.api.version.minor}"
             self.assert_refused(caller.errors[0], f"XLA has version {version} of its foreign function interface", "install a version of jaxlib")

@@ -194,16 +194,17 @@ _loaded: list = []
 class Prepared(PreparedPlan):
     """A fatlink_plan."""
 
-    __slots__ = ("library", "transforms", "mode")
+    __slots__ = ("library", "transforms", "mode", "linker")
     _free, _prefix = "plan_free", "plan_"
 
     def __init__(self, device, library, transforms, mode):
         self.library = library
         self.transforms = transforms
         self.mode = mode
-        used, handle = linker(), output()
-        raise_error(c.plan_prepare(device._require_usable(), used, ctypes.byref(self.request()), ctypes.byref(handle)))
-        super().__init__(handle.value, text(c.plan_name(handle)), device, used)
+        self.linker = linker()
+        handle = output()
+        raise_error(c.plan_prepare(device._require_usable(), self.linker, ctypes.byref(self.request()), ctypes.byref(handle)))
+        super().__init__(handle.value, text(c.plan_name(handle)), device, self.linker)
         self.describe_state(transforms)
         if device.is_gpu:
             _loaded.append(self)

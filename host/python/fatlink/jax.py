@@ -83,8 +83,7 @@ def _register(prepared, operands, results, values):
     name = f"{prepared.name} {hashlib.sha256(chr(10).join(stated).encode()).hexdigest()}"
     request, slot = prepared.request(), Slot(tuple(values), prepared._encoded)
     slot.fill(values.values())
-    linker, = prepared._keeps[1:]
-    call = XlaCall(linker=linker._as_parameter_, request=ctypes.addressof(request), plan=prepared.handle,
+    call = XlaCall(linker=prepared.linker._as_parameter_, request=ctypes.addressof(request), plan=prepared.handle,
                    operands=_texts(operands), operand_count=len(operands), results=_texts(results), result_count=len(results),
                    values=slot.address, value_count=len(values))
     raise_error(c.xla_register(name.encode(), ctypes.byref(call)))
