@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "limit.cuh"
 #include "warp_fold.cuh"
 
 namespace fatlink_algorithms {
@@ -40,10 +41,10 @@ __device__ __forceinline__ std::size_t share_of_warp(std::size_t packs)
 template <typename Shape, unsigned MostThreads, reading Reading = reading::tiles, typename Source,
           typename Combine>
 __device__ __forceinline__ auto block_fold(Source const& source, std::size_t first,
-                                           std::size_t share, std::size_t last, Combine combine)
+                                           std::size_t share, element_count last, Combine combine)
 {
   auto const begin = first + threadIdx.x / k_warp * share;
-  auto const end = min((begin + share) * Shape::pack, last);
+  auto const end = last.clip((begin + share) * Shape::pack);
   auto const has_elements = begin * Shape::pack < end;
   typename Source::element total{};
   if (has_elements) {

@@ -22,6 +22,12 @@ struct element_count {
 
   /// After wait_for_last_launch.
   __device__ __forceinline__ std::size_t get() const { return limited(most, limit); }
+
+  /// min(end, get()), with fewer registers. After wait_for_last_launch.
+  __device__ __forceinline__ std::size_t clip(std::size_t end) const
+  {
+    return limited(end < most ? end : most, limit);
+  }
 };
 
 /// The smaller of `n` and the number of chunks of `chunk` elements that *limit elements have.

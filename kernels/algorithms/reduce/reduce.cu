@@ -27,8 +27,8 @@ extern "C" __global__ void __launch_bounds__(k_threads)
 {
   start_next_launch();
   auto const zero = wait_for_last_launch();
-  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in + zero}, partial,
-                                                 limited(n, limit), share, combine_hook{});
+  reduce_chunk<wide_shape, k_threads, k_reading>(array_source{in + zero}, partial, {n, limit},
+                                                 share, combine_hook{});
 }
 
 // `in` is an array, or the partial results of the launch before, which this one overlaps: one for

@@ -15,12 +15,12 @@ namespace fatlink_algorithms {
 ///   empty unless the number of elements is limited
 template <typename Shape, unsigned MostThreads, reading Reading, typename Source, typename Combine>
 __device__ __forceinline__ void reduce_chunk(Source const& source,
-                                             typename Source::element* partial, std::size_t n,
+                                             typename Source::element* partial, element_count n,
                                              std::size_t share, Combine combine)
 {
   auto const chunk = share * (blockDim.x / k_warp);
   auto const first = blockIdx.x * chunk;
-  if (first * Shape::pack >= n) return;
+  if (n.limit != nullptr && first * Shape::pack >= *n.limit) return;
   auto const total = block_fold<Shape, MostThreads, Reading>(source, first, share, n, combine);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
@@ -54,8 +54,8 @@ __device__ __forceinline__ void reduce_all(Source const& source, typename Source
     total = fold_few<MostThreads>(source, static_cast<unsigned>(n), combine);
   } else {
     auto const packs = (n + Shape::pack - 1) / Shape::pack;
-    total =
-        block_fold<Shape, MostThreads, reading::parts>(source, 0, share_of_warp(packs), n, combine);
+    total = block_fold<Shape, MostThreads, reading::parts>(source, 0, share_of_warp(packs),
+                                                           {n, nullptr}, combine);
   }
   if (threadIdx.x == 0) *out = combine(init, total);
 }

@@ -39,7 +39,7 @@ __device__ __forceinline__ Element fold_by_block(array_source<Element, When> con
   source.load_elements(first, count, head);
   if (aligned == last) return fold_items(head, count, combine);
   auto const share = share_of_warp((last - aligned + Shape::pack - 1) / Shape::pack);
-  auto const total = block_fold<Shape, MostThreads>(source, pack, share, last, combine);
+  auto const total = block_fold<Shape, MostThreads>(source, pack, share, {last, nullptr}, combine);
   return count == 0 ? total : combine(fold_items(head, count, combine), total);
 }
 

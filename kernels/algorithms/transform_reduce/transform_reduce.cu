@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(k_threads)
                             void const* __restrict__ state)
 {
   auto const source = source_of(in, state);
-  reduce_chunk<shape, k_threads, reading::fast_tiles>(source, partial, limited(n, limit), share,
+  reduce_chunk<shape, k_threads, reading::fast_tiles>(source, partial, {n, limit}, share,
                                                       combine_hook{});
 }
 
