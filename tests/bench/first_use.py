@@ -115,6 +115,8 @@ def compute_calls():
     calls = {"reduce_by_key": ("reduce_by_key", reduce_by_key), "scan_by_key": ("inclusive_scan_by_key", scan_by_key),
              "unique_by_key": ("unique_by_key", unique_by_key), "searchsorted": ("lower_bound", searchsorted),
              "partition3": ("three_way_partition", partition3), "segmented_sort": ("segmented_sort", segmented_sort)}
+    if not has("numba_cuda_mlir"):  # which compiles Python functions for it
+        del calls["partition3"]
     return {algorithm: call for algorithm, (function, call) in calls.items() if hasattr(compute, function)}
 
 
