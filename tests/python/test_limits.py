@@ -30,20 +30,20 @@ class Limits(NumpyCase):
     def empty(self, dtype="float32"):
         return numpy.full(COUNT, UNTOUCHED, dtype)
 
-    def each_limit(self):
-        for value in LIMITS:
-            with self.subTest(n=value):
-                yield number(value), min(value, COUNT)
+    @staticmethod
+    def limits():
+        """Each limit as an array, and how many elements are within it."""
+        return [(number(value), min(value, COUNT)) for value in LIMITS]
 
     def test_reductions(self):
-        for n, count in self.each_limit():
+        for n, count in self.limits():
             self.assertEqual(fatlink.reduce(self.x, n=n), self.x[:count].sum())
             self.assertEqual(fatlink.reduce(self.x, load="squares", n=n), (self.x[:count] ** 2).sum())
             bytes_ = self.keys.astype(numpy.uint8)
             numpy.testing.assert_array_equal(fatlink.histogram(bytes_, "byte_bins", n=n), numpy.bincount(bytes_[:count], minlength=256))
 
     def test_scans_and_maps(self):
-        for n, count in self.each_limit():
+        for n, count in self.limits():
             sums = numpy.cumsum(self.x[:count])
             self.assert_first(fatlink.scan(self.x, n=n, out=self.empty()), sums)
             self.assert_first(fatlink.exclusive_scan(self.x, n=n, out=self.empty()), sums - self.x[:count])
@@ -52,14 +52,14 @@ class Limits(NumpyCase):
             self.assert_first(fatlink.map(self.x, self.x, op="add", n=n, out=self.empty()), 2 * self.x[:count])
 
     def test_selections(self):
-        for n, count in self.each_limit():
+        for n, count in self.limits():
             x, keys = self.x[:count], self.keys[:count]
             numpy.testing.assert_array_equal(fatlink.select(self.x, "positive", n=n), x[x > 0])
             numpy.testing.assert_array_equal(fatlink.select(self.x, "positive", load="squares", n=n), (x ** 2)[x != 0])
             numpy.testing.assert_array_equal(fatlink.unique_consecutive(self.keys, n=n), numpy.unique(keys))
 
     def test_algorithms_by_key(self):
-        for n, count in self.each_limit():
+        for n, count in self.limits():
             x = self.x[:count]
             unique, heads, lengths = numpy.unique(self.keys[:count], return_index=True, return_counts=True)
             sums = numpy.add.reduceat(x, heads) if count else x
@@ -76,7 +76,7 @@ class Limits(NumpyCase):
 
     def test_sorts(self):
         values = numpy.arange(COUNT, dtype=numpy.int32)
-        for n, count in self.each_limit():
+        for n, count in self.limits():
             order = numpy.argsort(self.x[:count], kind="stable")
             self.assert_first(fatlink.sort(self.x, n=n, out=self.empty()), self.x[order])
             keys, moved = fatlink.sort_pairs(self.x, values, n=n, out=self.empty(), out_values=self.empty(numpy.int32))
