@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import unittest
+import unittest.mock
 import warnings
 
 from python_case import BUILD, PACKAGE, PythonCase, fatlink
@@ -21,8 +22,6 @@ class Site(PythonCase):
         super().setUp()
         if not (SHARE / "gelu.fatbin").is_file():
             self.skipTest("the build has no gelu.fatbin")
-        if not os.environ.get("FATLINK_SOURCE"):
-            self.skipTest("FATLINK_SOURCE is not set: the source is not there")
         self.site = self.folder / "site"
         self.site.mkdir()
         self.addCleanup(sys.path.__setitem__, slice(None), list(sys.path))
@@ -71,6 +70,12 @@ class Found(Site):
         self.assertEqual(found["distribution"], "mix-a 2.1")
         self.assertIn(f"{data} (python: mix-a 2.1)", self.program("list", "mine"))
         self.assertIn(f"{data} (python: mix-a 2.1)", self.python("-m", "fatlink", "doctor").stdout)  # it may report problems
+
+    def test_of_a_library_in_a_folder_of_its_architecture(self):
+        from fatlink import _install
+        for library in ("usr/lib/x86_64-linux-gnu/libfatlink.so", "usr/lib/libfatlink.so", "usr/lib64/libfatlink.so"):
+            with self.subTest(library=library), unittest.mock.patch.dict(os.environ, FATLINK_LIBRARY=str(self.folder / library)):
+                self.assertEqual(_install.program(), str(pathlib.Path(os.path.realpath(self.folder)) / "usr/bin/fatlink"))
 
     def test_by_what_is_given_the_variable(self):
         data = self.install("mix_a", "mine")

@@ -14,9 +14,15 @@ def package_folder() -> str:
 
 
 def prefix() -> str:
-    """The folder above lib, bin and include: of the build tree if $FATLINK_LIBRARY is set, otherwise of the wheel."""
+    """The folder above lib, bin and include: of $FATLINK_LIBRARY if it is set, otherwise of the wheel. The library may be in a
+    folder of lib for its architecture, such as lib/x86_64-linux-gnu of Debian."""
     library = os.environ.get("FATLINK_LIBRARY")
-    return os.path.dirname(os.path.dirname(os.path.realpath(library))) if library else package_folder()
+    if not library:
+        return package_folder()
+    folder = os.path.dirname(os.path.realpath(library))
+    parent = os.path.dirname(folder)
+    is_of_architecture = os.path.basename(parent) == "lib" and os.path.basename(folder) != "lib"
+    return os.path.dirname(parent) if is_of_architecture else parent
 
 
 def shared_library() -> str:
