@@ -259,9 +259,10 @@ void print_table(std::string const& title, std::vector<table_row> const& rows)
 {
   constexpr std::size_t k_line = 100;
   constexpr std::size_t k_name = 40;
+  constexpr std::size_t k_contract = 16;
   constexpr std::size_t k_least_summary = 10;
   auto const names = column_width(rows, &table_row::name, title, k_name);
-  auto const contracts = column_width(rows, &table_row::contract, "Contract", k_name);
+  auto const contracts = column_width(rows, &table_row::contract, "Contract", k_contract);
   fmt::print("{}\n",
              colored(meaning::title, fmt::format("{}  {}  Summary", padded(title, names + 2),
                                                  padded("Contract", contracts))));

@@ -127,7 +127,7 @@ class List(Named):
         lines = text.splitlines()
         self.assertEqual([line for line in lines if len(line) > 100], [])
         self.assertRegex(text, r"(?m)^Libraries +Contract +Summary$")
-        self.assertRegex(text, r"(?m)^  reduce_\{1,2,4,8,16,32\} +combine_N +folds an array of N-byte")
+        self.assertRegex(text, r"(?m)^  reduce_\{1,2,4,8,16,32\} +combine_N +folds an array of N-byte elements")
         self.assertRegex(text, r"(?m)^  gelu +apply_transform +x Φ\(x\)$")
         shown = [name for line in lines if line.startswith("  ") for name in self.names_in(line.split()[0])]
         self.assertEqual(sorted(shown), sorted(self.fatlink("list", "--names").stdout.split()))
