@@ -101,7 +101,9 @@ TEST_F(CKernel, RefusesNull)
              "arguments is NULL");
   EXPECT_EQ(fatlink_kernel_parameter_count(nullptr), 0U);
   EXPECT_EQ(fatlink_kernel_parameter_bytes(nullptr, 0), 0U);
+  EXPECT_EQ(fatlink_module_handle(nullptr), nullptr);
   EXPECT_EQ(fatlink_kernel_handle(nullptr), nullptr);
+  EXPECT_EQ(fatlink_kernel_cu_kernel(nullptr), nullptr);
   fatlink_module_free(nullptr);
   fatlink_kernel_free(nullptr);
 }
