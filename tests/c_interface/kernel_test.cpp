@@ -108,6 +108,15 @@ TEST_F(CKernel, RefusesNull)
   fatlink_kernel_free(nullptr);
 }
 
+TEST_F(CKernel, HasNoHandlesOnTheReferenceDevice)
+{
+  auto const module = load();
+  auto const kernel = find_kernel();
+  EXPECT_EQ(fatlink_module_handle(module.get()), nullptr);
+  EXPECT_EQ(fatlink_kernel_handle(kernel.get()), nullptr);
+  EXPECT_EQ(fatlink_kernel_cu_kernel(kernel.get()), nullptr);
+}
+
 TEST_F(CKernel, HasTheVariablesOfItsModule)
 {
   input_ = fixtures::c_input_of(k_variable, "variable.ptx");
