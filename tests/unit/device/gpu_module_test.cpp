@@ -28,7 +28,7 @@ auto const k_kernel = handle_of<CUkernel>(0x30);
 auto const k_function = handle_of<CUfunction>(0x40);
 
 /// What the driver answers, and what it was asked.
-struct driver_state {
+struct module_driver {
   CUresult load = CUDA_SUCCESS;
   CUresult get_module = CUDA_SUCCESS;
   CUresult get_kernel = CUDA_SUCCESS;
@@ -37,29 +37,29 @@ struct driver_state {
   CUlibrary unloaded = nullptr;
   CUfunction loaded = nullptr;
 };
-driver_state state;
+module_driver module_calls;
 
 CUresult load_library(CUlibrary* library, void const* /*code*/, CUjit_option* /*options*/,
                       void** values, unsigned /*count*/, CUlibraryOption* /*options*/,
                       void** /*values*/, unsigned /*count*/)
 {
-  state.log = static_cast<char*>(values[0]);
-  if (state.load != CUDA_SUCCESS) std::strcpy(state.log, "the driver's log");
+  module_calls.log = static_cast<char*>(values[0]);
+  if (module_calls.load != CUDA_SUCCESS) std::strcpy(module_calls.log, "the driver's log");
   *library = k_library;
-  return state.load;
+  return module_calls.load;
 }
 
 CUresult get_module(CUmodule* module, CUlibrary library)
 {
   EXPECT_EQ(library, k_library);
-  if (state.get_module != CUDA_SUCCESS) std::strcpy(state.log, "the driver's log");
+  if (module_calls.get_module != CUDA_SUCCESS) std::strcpy(module_calls.log, "the driver's log");
   *module = k_module;
-  return state.get_module;
+  return module_calls.get_module;
 }
 
 CUresult unload_library(CUlibrary library)
 {
-  state.unloaded = library;
+  module_calls.unloaded = library;
   return CUDA_SUCCESS;
 }
 
@@ -67,19 +67,19 @@ CUresult get_kernel(CUkernel* kernel, CUlibrary library, char const* /*name*/)
 {
   EXPECT_EQ(library, k_library);
   *kernel = k_kernel;
-  return state.get_kernel;
+  return module_calls.get_kernel;
 }
 
 CUresult get_function(CUfunction* function, CUkernel kernel)
 {
   EXPECT_EQ(kernel, k_kernel);
   *function = k_function;
-  return state.get_function;
+  return module_calls.get_function;
 }
 
 CUresult load_function(CUfunction function)
 {
-  state.loaded = function;
+  module_calls.loaded = function;
   return CUDA_SUCCESS;
 }
 
@@ -98,7 +98,7 @@ CUresult get_global(CUdeviceptr* address, std::size_t* bytes, CUmodule module, c
   return CUDA_SUCCESS;
 }
 
-CUresult describe_code(CUresult /*code*/, char const** text)
+CUresult describe_refusal(CUresult /*code*/, char const** text)
 {
   *text = "the reason";
   return CUDA_SUCCESS;
@@ -108,7 +108,7 @@ class GpuModule : public testing::Test {
  protected:
   void SetUp() override
   {
-    state = {};
+    module_calls = {};
     api_.library_load = load_library;
     api_.library_get_module = get_module;
     api_.library_unload = unload_library;
@@ -117,8 +117,8 @@ class GpuModule : public testing::Test {
     api_.func_load = load_function;
     api_.func_get_param_info = get_parameter;
     api_.module_get_global = get_global;
-    api_.get_error_name = describe_code;
-    api_.get_error_string = describe_code;
+    api_.get_error_name = describe_refusal;
+    api_.get_error_string = describe_refusal;
     info_.kind = device_kind::gpu;
     info_.name = "the GPU";
     image_.kind = image_kind::cubin;
@@ -149,7 +149,7 @@ TEST_F(GpuModule, HasALibraryOfAllContextsAndFunctionsOfItsOwn)
   auto const& kernel = module.find_kernel("scale");
   EXPECT_EQ(kernel.native_kernel(), k_kernel);
   EXPECT_EQ(kernel.function(), k_function);
-  EXPECT_EQ(state.loaded, k_function);
+  EXPECT_EQ(module_calls.loaded, k_function);
   EXPECT_EQ(&module.find_kernel("scale"), &kernel);
 }
 
@@ -167,30 +167,30 @@ TEST_F(GpuModule, IsUnloadedAsALibrary)
 {
   {
     gpu_module module(api_, info_, image_);
-    EXPECT_EQ(state.unloaded, nullptr);
+    EXPECT_EQ(module_calls.unloaded, nullptr);
     module.unload();
   }
-  EXPECT_EQ(state.unloaded, k_library);
+  EXPECT_EQ(module_calls.unloaded, k_library);
 }
 
 TEST_F(GpuModule, ReportsAnImageThatTheDriverRefuses)
 {
-  state.load = CUDA_ERROR_INVALID_IMAGE;
+  module_calls.load = CUDA_ERROR_INVALID_IMAGE;
   expect_refused_with_log();
-  EXPECT_EQ(state.unloaded, nullptr);
+  EXPECT_EQ(module_calls.unloaded, nullptr);
 }
 
 TEST_F(GpuModule, ReportsAnImageThatItsContextRefusesAndUnloadsIt)
 {
-  state.get_module = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  module_calls.get_module = CUDA_ERROR_NO_BINARY_FOR_GPU;
   expect_refused_with_log();
-  EXPECT_EQ(state.unloaded, k_library);
+  EXPECT_EQ(module_calls.unloaded, k_library);
 }
 
 TEST_F(GpuModule, ReportsKernelsThatTheImageLacks)
 {
   gpu_module module(api_, info_, image_);
-  state.get_kernel = CUDA_ERROR_NOT_FOUND;
+  module_calls.get_kernel = CUDA_ERROR_NOT_FOUND;
   expect_error<file_error>([&] { (void)module.find_kernel("scale"); },
                            "kernel scale is not in the linked image");
 }
@@ -198,7 +198,7 @@ TEST_F(GpuModule, ReportsKernelsThatTheImageLacks)
 TEST_F(GpuModule, ReportsKernelsThatTheDriverCannotLoad)
 {
   gpu_module module(api_, info_, image_);
-  state.get_function = CUDA_ERROR_OUT_OF_MEMORY;
+  module_calls.get_function = CUDA_ERROR_OUT_OF_MEMORY;
   expect_error<device_error>([&] { (void)module.find_kernel("scale"); },
                              "loading the kernel scale failed: the reason");
 }
