@@ -218,18 +218,21 @@ def _try_each_size(base, first, is_free, make):
     """Returns the result of `make` for the size `first`, or, if `is_free`, for the first other size that is right."""
     sizes = [first, *(size for size in SIZES if size != first)] if is_free else [first]
     failure = None
-    while sizes:
-        size = sizes.pop(0)
-        try:
-            return make(size)
-        except (RefusedError, CompileError) as cause:
-            failure = cause if failure is None or isinstance(cause, CompileError) else failure  # of the size that a compile names
-            sizes = _remaining_sizes(sizes, cause, base)
-        except UnavailableError as cause:
-            if cause.code != "offline":  # layers do not hold compiles that failed
-                raise
-            failure = failure or cause
-    raise failure
+    try:
+        while sizes:
+            size = sizes.pop(0)
+            try:
+                return make(size)
+            except (RefusedError, CompileError) as cause:
+                failure = cause if failure is None or isinstance(cause, CompileError) else failure  # of the size that a compile names
+                sizes = _remaining_sizes(sizes, cause, base)
+            except UnavailableError as cause:
+                if cause.code != "offline":  # layers do not hold compiles that failed
+                    raise
+                failure = failure or cause
+        raise failure
+    finally:
+        failure = None  # refers to this frame, and so to the arrays of the caller
 
 
 def _try_with_others(algorithm, base, op, sources, device, mode, result, out, equal, load):
@@ -370,23 +373,26 @@ def _try_candidates(operators, library, base, op, names, elements, labels, devic
     """The BoundAlgorithm of the first operator that fits. `names`: the arguments of the plan that have the types `elements`, which
     errors call `labels`. If no argument has the operator's type, the type that it records is compared."""
     failure = None
-    for operator in operators:
-        inputs = operator.make()
-        try:
-            prepared = Prepared(device, library, inputs, mode)
-        except RefusedError as cause:
-            failure = failure or cause
-            if operator.is_guess:  # an installed name that is of another contract
-                continue
-            raise
-        taken = [prepared.by_name[name] for name in names] or list(filter(None, [recorded_type(inputs, base)]))
-        failure = wrong_type(operator.name if name_of(op) else op, taken, base, elements, labels)
-        if failure is None:
-            _warn_of_names(operator, taken, labels, elements)
-            return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
-        if not operator.is_guess:
-            break
-    raise failure
+    try:
+        for operator in operators:
+            inputs = operator.make()
+            try:
+                prepared = Prepared(device, library, inputs, mode)
+            except RefusedError as cause:
+                failure = failure or cause
+                if operator.is_guess:  # an installed name that is of another contract
+                    continue
+                raise
+            taken = [prepared.by_name[name] for name in names] or list(filter(None, [recorded_type(inputs, base)]))
+            failure = wrong_type(operator.name if name_of(op) else op, taken, base, elements, labels)
+            if failure is None:
+                _warn_of_names(operator, taken, labels, elements)
+                return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
+            if not operator.is_guess:
+                break
+        raise failure
+    finally:
+        failure = None  # refers to this frame, and so to the arrays of the caller
 
 
 _repeated: dict = {}  # by Repeated.key
