@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 
 from ._arguments import choice, data_of, encode, flag, path_of, shown, texts, unsigned
+from ._cuda_core import object_code
 from ._devices import Device
 from ._errors import CompilerWarning, FileError, Finding, UsageError, UsageTypeError, warn
 from ._ffi import (CacheSettings, CompileOptions, CompilerSettings, Handle, HookStruct, ImageInfo, LinkerSettings, LinkOptions, c,
@@ -297,6 +298,11 @@ class Image(Handle):
         """Writes the bytes to a file, which appears only when it is complete."""
         write_file(path, bytes(self))
 
+    def object_code(self, *, name: str = "fatlink", symbol_mapping: dict | None = None) -> Any:
+        """The image as an ObjectCode of cuda.core, whose get_kernel() loads it. `symbol_mapping`: maps names that get_kernel() is
+        passed to symbols. An image of the kind "ltoir" or "relocatable" is for cuda.core's Linker."""
+        return object_code(bytes(self), self.kind, name, symbol_mapping)
+
     def __repr__(self) -> str:
         return f"<fatlink.Image {self.kind} for {self.target}, {self.mode} mode>"
 
@@ -345,7 +351,7 @@ def link_options(target, mode, options):
 
 
 def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> Image:
-    """Checks and links `inputs`: names, files or Inputs, the library first.
+    """Checks and links `inputs`: names, files, Inputs or ObjectCodes of cuda.core, the library first.
 
     target   "sm_90", "sm_90a", or the Device that loads the image
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, calls stay calls; "sass": cubins only

@@ -81,9 +81,11 @@ void bind_textures(shared_library const& library, driver& api)
 
 void bind_kernels(shared_library const& library, driver& api)
 {
-  bind_call(library, "cuModuleLoadDataEx", api.module_load);
-  bind_call(library, "cuModuleUnload", api.module_unload);
-  bind_call(library, "cuModuleGetFunction", api.module_get_function);
+  bind_call(library, "cuLibraryLoadData", api.library_load);
+  bind_call(library, "cuLibraryUnload", api.library_unload);
+  bind_call(library, "cuLibraryGetModule", api.library_get_module);
+  bind_call(library, "cuLibraryGetKernel", api.library_get_kernel);
+  bind_call(library, "cuKernelGetFunction", api.kernel_get_function);
   bind_call(library, "cuModuleGetGlobal_v2", api.module_get_global);
   bind_call(library, "cuFuncGetParamInfo", api.func_get_param_info);
   bind_call(library, "cuFuncLoad", api.func_load);

@@ -56,6 +56,11 @@ untyped_kernel loaded_module::find_kernel(std::string const& name,
   return kernel;
 }
 
+void* loaded_module::native_handle() const
+{
+  return require_device(backend_, "the module").native_library(handle_.get());
+}
+
 device_variable loaded_module::find_variable(std::string const& name) const
 {
   auto& device = require_device(backend_, "the module");
