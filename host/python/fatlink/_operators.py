@@ -193,6 +193,23 @@ def name_of(op):
     return op if is_name(op) else None
 
 
+def framework_operator(classes, algorithm, op, options, *, others, without_gradient):
+    """The class in `classes` of an operator of PyTorch or JAX, its operator, and those of `options` that are stated. The hints of
+    errors: `others`, for another algorithm; `without_gradient`, where the algorithm takes no `gradient`."""
+    cls = classes.get(algorithm) if isinstance(algorithm, str) else None
+    if cls is None:
+        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm", hint=f"pass one of {', '.join(classes)}; {others}")
+    stated = {option: value for option, value in options.items() if value is not None}
+    for option in stated:
+        if option not in cls.options:
+            raise UsageTypeError(f"{option} is not an argument of {algorithm}", input=option, hint=(
+                without_gradient if option == "gradient" else f"leave it out; {algorithm} takes {', '.join(cls.options)}"))
+    op = cls.default if op is None else op
+    if not callable(op) and not isinstance(op, (str, os.PathLike, Input)):
+        raise not_an_operator(op, "map1")
+    return cls, op, stated
+
+
 def not_an_operator(op, base):
     """The error for a value that is not an operator. For an array, it says what the caller probably wants."""
     hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"

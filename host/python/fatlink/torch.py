@@ -5,7 +5,6 @@ The definition of an operator links nothing; the first call for each device and 
 program, it calls a function that only states the shape and type of the result."""
 from __future__ import annotations
 
-import os
 import re
 
 import torch
@@ -15,11 +14,10 @@ from ._arguments import shown
 from ._arrays import View, torch_kind
 from ._devices import HOST
 from ._elements import element_type
-from ._errors import UsageError, UsageTypeError
-from ._inputs import Input
+from ._errors import UsageError
 from ._kept_calls import find_algorithm, find_repeated_operator
 from ._linking import mode_number
-from ._operators import has_family, is_path, is_source, is_sum, name_of, not_an_operator, text_of
+from ._operators import framework_operator, has_family, is_path, is_source, is_sum, name_of, text_of
 from ._plans import ABSENT, run, view_of
 from ._python_operators import function_of
 from ._sorts import find_sort, key_bits
@@ -382,19 +380,9 @@ def operator(name: str, algorithm: str, op: Operator = None, *, gradient: Any = 
         tensor([1., 4.])"""
     if not isinstance(name, str) or not re.fullmatch(r"\w+::\w+", name):
         raise UsageError(f"name is {shown(name)}", input="name", hint='pass a namespace and a name: "mylib::silu"')
-    cls = _ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None
-    if cls is None:
-        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm",
-                         hint=f"pass one of {', '.join(_ALGORITHMS)}; for another, write a torch.library.custom_op that calls fatlink")
     options = {"gradient": gradient, "arrays": arrays, "dtype": dtype, "init": init, "key": key, "bits": bits}
-    stated = {option: value for option, value in options.items() if value is not None}
-    for option in stated:
-        if option not in cls.options:
-            raise UsageTypeError(f"{option} is not an argument of {algorithm}", input=option, hint=(
-                "call register_autograd of the operator" if option == "gradient" else f"leave it out; {algorithm} takes {', '.join(cls.options)}"))
-    op = cls.default if op is None else op
-    if not callable(op) and not isinstance(op, (str, os.PathLike, Input)):
-        raise not_an_operator(op, "map1")
+    cls, op, stated = framework_operator(_ALGORITHMS, algorithm, op, options, without_gradient="call register_autograd of the operator",
+                                         others="for another, write a torch.library.custom_op that calls fatlink")
     mode_number(mode)
     function = cls(name, op, mode, **stated)
     defined = function.define()

@@ -21,7 +21,6 @@
 #include "compiler/hook_types.hpp"
 #include "compiler/llvm_ir.hpp"
 #include "compiler/make_fatbin.hpp"
-#include "compiler/offline_compile.hpp"
 #include "fatlink/cache.hpp"
 #include "toolkit/nvrtc.hpp"
 #include "util/process/environment.hpp"
@@ -171,6 +170,38 @@ try {
   details.message = detail::format("{}: NVRTC reads the contract {}: {}", inputs_.subject.name,
                                    inputs_.contract->title(), details.message);
   throw unavailable_error(stage::compiler, std::move(details));
+}
+
+std::string describe_conditions(compile_inputs const& inputs)
+{
+  std::string text;
+  auto const add = [&](std::vector<target> const& targets, char const* before) {
+    for (auto const& architecture : targets)
+      text += (&architecture == &targets.front() ? before : ", ") + architecture.name();
+  };
+  add(inputs.options.architectures, " for ");
+  add(inputs.options.sass, " with SASS for ");
+  if (inputs.contract) text += " with the contract " + inputs.contract->title();
+  return text;
+}
+
+/// In offline mode: what is missing, and how to add it to a layer. `cache`: may be null.
+/// @throws unavailable_error error_code::offline.
+[[noreturn]] void refuse_compile_offline(std::shared_ptr<link_cache> const& cache,
+                                         compile_inputs const& inputs)
+{
+  auto const& name = inputs.subject.name;
+  auto const conditions = describe_conditions(inputs);
+  if (!inputs.is_cuda())
+    cache::refuse_offline(
+        stage::compiler, format("no cache layer can have compiled LLVM IR: {}{}", name, conditions),
+        name, "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
+  auto hint = cache::describe_layer();
+  if (!cache) hint = "<set compiler_settings::cache>; " + hint;
+  cache::refuse_offline(
+      stage::compiler,
+      format("{} the compiled source {}{}", cache::describe_miss(cache), name, conditions), name,
+      std::move(hint));
 }
 
 /// One compile, through the cache. Threads: one at a time.
