@@ -12,6 +12,7 @@ from types import CellType, FunctionType, ModuleType
 from ._arguments import attribute, first_line, is_of_numpy
 from ._elements import INDEXES, number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
+from ._ffi import c
 from ._inputs import Input
 from ._linking import compile_operator as compile
 from ._linking import is_offline
@@ -211,6 +212,7 @@ def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
     if python_function is not None:
         function = _with_new_helpers(python_function, cuda)
         arguments += _defaults(function, len(arguments), types)
+    c.range_push(b"Numba")
     try:
         code, result = cuda.compile(function, arguments if result is None else result(*arguments),
                                     device=True, abi="c", abi_info={"abi_name": symbol}, cc=(7, 5),
@@ -222,6 +224,8 @@ def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
         raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {first_line(cause) or 'no message'}",
                            code="numba-error", stage="compiler", input=name, log=str(cause),
                            hint="error.log has Numba's whole message; CUDA source can do what Numba cannot") from cause
+    finally:
+        c.range_pop()
     return code.encode() if isinstance(code, str) else bytes(code), result
 
 

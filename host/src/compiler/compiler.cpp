@@ -26,6 +26,7 @@
 #include "toolkit/nvrtc.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -138,6 +139,7 @@ std::vector<compile_product> source_compiler::compile(program const& subject)
 {
   auto const tool = inputs_.is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
   check_confinement(tool);
+  tool_range const range(inputs_.is_cuda() ? "NVRTC" : "libNVVM");
   stopwatch watch;
   auto reply = helpers_.compile(
       tool, subject, [&](std::string const& path) { return inputs_.headers->answer(path); });
@@ -171,6 +173,12 @@ try {
   details.message = detail::format("{}: NVRTC reads the contract {}: {}", inputs_.subject.name,
                                    inputs_.contract->title(), details.message);
   throw unavailable_error(stage::compiler, std::move(details));
+}
+
+/// "compile operator.cu".
+std::string range_name(compile_inputs const& inputs)
+{
+  return "compile " + std::filesystem::path(inputs.subject.name).filename().string();
 }
 
 /// One compile, through the cache. Threads: one at a time.
@@ -219,6 +227,7 @@ compile_session::compile_session(compiler_state& state, source const& code,
 
 compiled_source compile_session::run()
 {
+  tool_range const range([&] { return range_name(inputs_); });
   stopwatch watch;
   inputs_.read_contract(helpers_);
   if (may_use_shipped()) product_ = find_shipped();
@@ -227,6 +236,7 @@ compiled_source compile_session::run()
 
 compiled_source compile_session::run_into(std::filesystem::path const& layer)
 {
+  tool_range const range([&] { return range_name(inputs_); });
   stopwatch watch;
   cache::refuse_layer_offline(stage::compiler, state_.is_offline);
   inputs_.read_contract(helpers_);
