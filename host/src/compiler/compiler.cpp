@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/kept_sources.hpp"
 #include "cache/offline.hpp"
 #include "cache/record.hpp"
 #include "compiler/compile_inputs.hpp"
@@ -197,6 +198,7 @@ class compile_session {
  private:
   compiled_source make_result(stopwatch& watch);
   void read_inputs();
+  void keep_source();
   [[nodiscard]] bool may_use_shipped() const;
   [[nodiscard]] cache_key make_shipped_key() const;
   std::shared_ptr<cached_link const> find_shipped();
@@ -231,6 +233,7 @@ compiled_source compile_session::run()
   stopwatch watch;
   inputs_.read_contract(helpers_);
   if (may_use_shipped()) product_ = find_shipped();
+  if (!product_ && !state_.is_offline) keep_source();
   return make_result(watch);
 }
 
@@ -277,6 +280,23 @@ compiled_source compile_session::make_result(stopwatch& watch)
 void compile_session::read_inputs()
 {
   inputs_.read(state_.locate(inputs_.code.language()), state_.settings.cache.get());
+}
+
+/// Not for layers, which would then contain a path of this machine.
+void compile_session::keep_source()
+{
+  auto const& cache = state_.settings.cache;
+  auto const is_in_memory = inputs_.is_cuda() && inputs_.code.folder().empty();
+  if (!inputs_.options.line_info || !is_in_memory || !cache || cache->settings().folder.empty())
+    return;
+  try {
+    inputs_.name_lines(cache::keep_source(cache->settings().folder, inputs_.subject.program_name,
+                                          inputs_.code.text()));
+  } catch (cache::folder_error const& failure) {
+    warnings_.push_back(detail::format(
+        "{}: the source lines name no file, because the source cannot be kept in the cache: {}",
+        inputs_.subject.name, failure.message));
+  }
 }
 
 /// Whether a compile that a package ships may be used, whatever NVRTC made it: not where the caller
