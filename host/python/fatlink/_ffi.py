@@ -87,7 +87,7 @@ Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64)
 ArrayExchange = _struct("fatlink_array_exchange", ("api", c_void_p), ("release", c_void_p), ("acquire", c_void_p),
                         ("clear", c_void_p), ("dimensions", c_int32), ("reserved", c_int32))
 ObjectCall = _struct("fatlink_object_call", ("plan", c_void_p), ("exchange", c_void_p), ("arguments", c_void_p), ("count", c_size_t),
-                     ("objects", c_void_p))
+                     ("objects", c_void_p), ("scratch", c_uint64), ("scratch_bytes", c_size_t))
 PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
                       ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
                       ("library_input", c_void_p))
