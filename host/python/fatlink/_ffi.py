@@ -107,7 +107,7 @@ WORDING_PYTHON = 1  # a fatlink_wording
 # Result and parameters of each function, one letter each.
 TYPES = {"-": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int32, "u": c_uint64, "b": c_uint8}
 PROTOTYPES = {
-    "version": "s", "c_version": "i", "text_free": "-p",
+    "version": "s", "c_version": "i", "range_push": "-s", "range_pop": "-", "text_free": "-p",
     "cache_open": "ppp", "cache_folder": "sp", "cache_get_statistics": "ppp", "cache_prune": "pp", "cache_clear": "pp",
     "cache_free": "-p",
     "compiler_create": "ppp", "compile": "ppszsppp", "compiler_free": "-p",

@@ -43,7 +43,7 @@ class Compiler(Handle):
 
 _settings = {"offline": False, "in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
              "compile_memory_limit_mib": 0, "nvjitlink": None, "nvrtc": None, "libnvvm": None, "cache": True,
-             "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0}
+             "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0, "line_info": False}
 _BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_limit_mib": 32, "cache_folder_limit": 64,
          "cache_memory_limit": 64}
 _PATHS = ("nvjitlink", "nvrtc", "libnvvm", "cache_folder")
@@ -63,7 +63,10 @@ def configure(**settings) -> None:
     link_time_limit_ms, compile_time_limit_ms, compile_memory_limit_mib   0: the defaults
     cache               False: links and compiles are not stored
     cache_folder        "": stores them only in memory; None: the program's folder
-    cache_folder_limit, cache_memory_limit   bytes; 0: the defaults"""
+    cache_folder_limit, cache_memory_limit   bytes; 0: the defaults
+    line_info           True: compiles the operators of algorithms, CUDA source and Python functions, with source lines for
+                        debuggers and profilers; CUDA source in a text is kept as a file in the cache folder. For lines of
+                        operators, pass mode="ptx": in "lto" mode libraries without line information hide them"""
     for name in settings:
         if name not in _settings:
             raise UsageError(f"configure has no setting {name}", input=name, hint=f"settings: {', '.join(_settings)}")
@@ -139,6 +142,11 @@ def compiler() -> Compiler:
         libnvvm=_optional("libnvvm"), offline=_settings["offline"])))
 
 
+def has_line_info() -> bool:
+    """Whether operators are compiled with source lines."""
+    return _settings["line_info"]
+
+
 def is_offline() -> bool:
     """Whether links and compiles come from cache layers only."""
     return _settings["offline"] or os.environ.get("FATLINK_OFFLINE") == "1"
@@ -208,9 +216,9 @@ def _compile(source, contract, name, include_folders, settings):
     return Input(handle.value, take_text(warnings))
 
 
-def compile_operator(source, *, contract, name, include_folders=()) -> Input:
-    """As compile(), without a CompilerWarning."""
-    return _compile(source, contract, name, include_folders, CompileOptions())
+def compile_operator(source, *, contract, name, include_folders=(), has_lines=True) -> Input:
+    """As compile(), with the setting `line_info` if the user wrote the lines, and without a CompilerWarning."""
+    return _compile(source, contract, name, include_folders, CompileOptions(line_info=has_lines and has_line_info()))
 
 
 _warned: set = set()  # names of sources and what the compiler said of them

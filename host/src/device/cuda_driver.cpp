@@ -151,6 +151,12 @@ char const* remedy(CUresult code)
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_IMAGE:
       return "link with <device::link_options(mode)> of this GPU";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+      return "a stream is being captured into a CUDA graph; make this call before or after the "
+             "capture";
     default:
       return "<nvidia-smi> shows the driver and the GPUs";
   }

@@ -87,8 +87,9 @@ struct driver {
 /// @throws device_error no GPU with this ordinal.
 CUdevice gpu_handle(driver const& api, int ordinal);
 
-/// While it lives, calls of this thread that would invalidate a capture of another thread
-/// (cuStreamBeginCapture in global mode) neither do so nor fail.
+/// While it lives, calls of this thread that are not permitted during a capture
+/// (cuStreamBeginCapture) of this thread, or in global mode of any thread, neither fail nor
+/// invalidate the capture. Calls that use a captured stream still do.
 class relaxed_capture {
  public:
   explicit relaxed_capture(driver const& api) noexcept : api_(api) { exchange(); }

@@ -68,6 +68,11 @@ class gpu_context {
     context_guard context;
     explicit operator bool() const noexcept { return static_cast<bool>(context); }
   };
+  /// As above, and permission for calls that captures do not permit.
+  template <typename Call>
+  struct relaxed_entry : entry<Call> {
+    relaxed_capture mode;
+  };
 
   /// @param name  of the GPU, for errors; must live as long as this object
   gpu_context(driver const& api, int ordinal, std::string const& name);
@@ -82,18 +87,18 @@ class gpu_context {
     return {share_driver(), enter()};
   }
   /// For driver calls that share the driver's lock and may wait for the GPU.
-  [[nodiscard]] entry<driver_gate::blocking_call> enter_to_copy() const
+  [[nodiscard]] relaxed_entry<driver_gate::blocking_call> enter_to_copy() const
   {
-    return {driver_gate::blocking_call(gate_), enter()};
+    return {{driver_gate::blocking_call(gate_), enter()}, relaxed_capture(api_)};
   }
   /// For driver calls that take the driver's lock exclusively. Not frees, which wait for the GPU.
-  [[nodiscard]] entry<driver_gate::exclusive_call> enter_exclusively() const
+  [[nodiscard]] relaxed_entry<driver_gate::exclusive_call> enter_exclusively() const
   {
-    return {driver_gate::exclusive_call(gate_), enter()};
+    return {{driver_gate::exclusive_call(gate_), enter()}, relaxed_capture(api_)};
   }
-  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
+  [[nodiscard]] relaxed_entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
   {
-    return {driver_gate::exclusive_call(gate_), try_enter()};
+    return {{driver_gate::exclusive_call(gate_), try_enter()}, relaxed_capture(api_)};
   }
   /// The turn of `enter_shared` alone.
   [[nodiscard]] driver_gate::shared_call share_driver() const
@@ -113,6 +118,7 @@ class gpu_context {
 gpu_context::gpu_context(driver const& api, int ordinal, std::string const& name)
     : api_(api), name_(name)
 {
+  relaxed_capture const mode(api);
   api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
              "creating a context on", name);
   if (ordinal != 0) none_before_ = context_guard::none_before::is_restored;
@@ -143,6 +149,19 @@ class gpu_streams {
   std::string gpu_;
 };
 
+/// The driver would fail, and invalidate the capture.
+[[noreturn]] void fail_captured(std::string const& gpu)
+{
+  throw device_error(
+      stage::device,
+      {.message = detail::format("a stream of {} is being captured into a CUDA graph, so the host "
+                                 "cannot wait for its work",
+                                 gpu),
+       .input = gpu,
+       .code = vendor_code("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"),
+       .hint = "wait for the stream, or make the call that does, before or after the capture"});
+}
+
 CUstream gpu_streams::create_stream() const
 {
   CUstream stream = nullptr;
@@ -152,6 +171,11 @@ CUstream gpu_streams::create_stream() const
 
 void gpu_streams::synchronize(CUstream stream) const
 {
+  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (api_.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+      status != CU_STREAM_CAPTURE_STATUS_NONE)
+    fail_captured(gpu_);
+  relaxed_capture const mode(api_);
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
 
@@ -184,6 +208,7 @@ bool gpu_streams::event_done(CUevent event) const noexcept
 
 double gpu_streams::elapsed_ms(CUevent start, CUevent stop) const
 {
+  relaxed_capture const mode(api_);
   api_.check(api_.event_synchronize(stop), "running a kernel on", gpu_);
   float ms = 0;
   api_.check(api_.event_elapsed_time(&ms, start, stop), "timing on", gpu_);
@@ -213,6 +238,7 @@ class gpu_device final : public device_backend {
   }
   void release(device_address address) noexcept override
   {
+    relaxed_capture const mode(api_);
     if (auto const context = context_.try_enter()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
@@ -228,16 +254,19 @@ class gpu_device final : public device_backend {
   [[nodiscard]] memory_pool_state memory_pool() override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return memory_.pool_state();
   }
   void limit_memory_pool(std::size_t bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     memory_.set_pool_limit(bytes);
   }
   void trim_memory_pool(std::size_t keep) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     memory_.trim_pool(keep);
   }
   void copy_in(device_address destination, bytes_view source) override
@@ -322,18 +351,21 @@ class gpu_device final : public device_backend {
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->attributes();
   }
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->active_blocks(block_threads, shared_bytes);
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->suggest_block(shared_bytes);
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
@@ -407,6 +439,7 @@ class gpu_device final : public device_backend {
   }
   void destroy_array(handle array) noexcept override
   {
+    relaxed_capture const mode(api_);
     if (auto const context = context_.try_enter())
       textures_.destroy_array(static_cast<CUarray>(array));
   }

@@ -195,6 +195,7 @@ void gpu_kernel::raise_allowed_shared(std::size_t bytes)
   check_dynamic_shared(name_, bytes, max_dynamic_shared_bytes(),
                        vendor_code("CUDA_ERROR_INVALID_VALUE"));
   driver_gate::exclusive_call const turn;
+  relaxed_capture const mode(api_);
   auto allowed = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
   if (bytes > allowed) {
     api_.check(

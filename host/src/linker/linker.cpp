@@ -28,6 +28,7 @@
 #include "preflight/rules.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -237,6 +238,15 @@ ident merged_ident(std::vector<fatbin> const& inputs)
   return merged;
 }
 
+/// "link reduce_4.fatbin + add_float.fatbin".
+std::string range_name(std::vector<fatbin> const& inputs)
+{
+  std::string names;
+  for (auto const& input : inputs)
+    names += (names.empty() ? "" : " + ") + std::filesystem::path(input.name()).filename().string();
+  return "link " + names;
+}
+
 /// A fatbin of `image`, the LTO-IR or relocatable cubin that nvJitLink made of `inputs`, for the
 /// target of `options`: with digests, the float flags of the link, and the contract that the inputs
 /// state, which preflight has compared.
@@ -284,6 +294,7 @@ class linker::session {
 
   linked_image link()
   {
+    detail::tool_range const range([&] { return range_name(inputs_); });
     image_.kind = options_.emit;
     image_.target = options_.target;
     image_.mode = options_.mode;
@@ -410,6 +421,7 @@ class linker::session {
   /// Links. The product is not stored if nvJitLink was replaced after the key was made.
   link_cache::product link_now()
   {
+    detail::tool_range const range("nvJitLink");
     auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
     image_.times.open_ms = result.open_ms;
     image_.link_ms = result.product.ms;
