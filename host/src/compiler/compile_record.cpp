@@ -119,8 +119,8 @@ try {
   auto text = text_of(entry);
   if (digest_of(text) != entry.at("sha256"))
     throw file_error(stage::compiler,
-                     {.message = format("{}: the source has changed since it was recorded",
-                                        entry.value("file", "")),
+                     {.message = detail::format("{}: the source has changed since it was recorded",
+                                                entry.value("file", "")),
                       .input = entry.value("file", ""),
                       .code = error_code::digest_mismatch,
                       .hint = "record it again: fatlink cache record -- COMMAND"});
