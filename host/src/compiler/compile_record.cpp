@@ -117,7 +117,7 @@ nlohmann::json record_compile(source const& code, compile_options const& options
 recorded_compile read_compile_record(nlohmann::json const& entry)
 try {
   auto text = text_of(entry);
-  if (digest_of(text) != entry.at("sha256"))
+  if (digest_of(text) != entry.at("sha256").get<std::string>())
     throw file_error(stage::compiler,
                      {.message = detail::format("{}: the source has changed since it was recorded",
                                                 entry.value("file", "")),
