@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays of calls are freed as soon as the caller drops them, also those of a first call, which tries several operators."""
+"""Arrays of a first call, which tries several operators, are freed as soon as the caller drops them."""
 import gc
 import unittest
 import weakref

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of PyTorch on the reference device, and the definitions that are refused."""
 import inspect
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
 import unittest
+from unittest import mock
 
 from python_case import PACKAGE, PythonCase, fatlink, require_numba
 from run_tests import long_test
@@ -61,6 +64,41 @@ class Definitions(TorchCase):
         self.assert_same_gradients(softsign, self.torch.nn.functional.softsign, self.tensor(20))
         self.assertTrue(self.torch.autograd.gradcheck(softsign, [self.tensor(5, dtype="float64", gradient=True)]))
         self.assertEqual(self.define("map", lambda x: x > 0)(self.tensor(3).to("meta")).dtype, self.torch.bool)
+
+    def test_prepare_calls_that_are_repeated_on_gpus(self):
+        """The host's arrays take the place of those of a GPU; the call that would queue the launches is recorded instead."""
+        calls = []
+
+        class Recorder:
+            def __getattr__(self, name):
+                return getattr(interface, name)
+
+            def plan_run_objects(self, address):
+                calls.append(fatlink._ffi.ObjectCall.from_address(address).scratch_bytes)
+        interface = fatlink._kept_calls.c
+        with tempfile.TemporaryDirectory() as folder, mock.patch("fatlink._kept_calls.HOST", -2), mock.patch(
+                "fatlink._kept_calls.c", Recorder()):
+            for algorithm, op in (("map", "square"), ("reduce", "max"), ("scan", "add"), ("sort", "greater")):
+                operator = self.define(algorithm, op)
+                operator(self.tensor(3))
+                self.assertEqual(calls, [])
+                for count in (1000, 70_001, 3, 70_001):
+                    self.assertEqual(operator(self.tensor(count)).shape, () if algorithm == "reduce" else (count,))
+                self.assertEqual([size > 0 for size in calls], [algorithm != "map" and count > 1000 for count in (1000, 70_001, 3, 70_001)])
+                self.assertEqual(calls[1], calls[3])
+                calls.clear()
+            largest = self.define("reduce", "max")
+            self.assertEqual([largest(self.tensor(*shape)).shape for shape in ((), (1000,), (4, 3))], [()] * 3)
+            calls.clear()
+            key = pathlib.Path(folder, "key.cu")
+            key.write_text("FATLINK_KEY(float, x) { return fatlink::ascending(x); }")
+            ordered = self.define("sort", key=str(key))
+            ordered(self.tensor(3))
+            ordered(self.tensor(3))
+            self.assertEqual(len(calls), 1)
+            key.write_text("FATLINK_KEY(float, x) { return fatlink::descending(x); }")
+            self.assertEqual(ordered(self.torch.tensor([1.0, 3.0, 2.0])).tolist(), [3, 2, 1])
+            self.assertEqual(len(calls), 1)
 
     def test_explain_every_parameter(self):
         for name in inspect.signature(self.operator).parameters:

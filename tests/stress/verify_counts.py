@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Calls each algorithm from Python with more than 2^32 elements of one byte on a GPU and compares the results with PyTorch's or with
-known ones. Prints which results are right, and fails if one is wrong or if arrays of a call
-stay allocated. Needs about 60 GB of GPU memory.
-    verify_counts.py BUILD_FOLDER [--elements N] [--only NAME]"""
+"""Calls the algorithms of Python with more than 2^32 elements of one byte on a GPU, and compares the results with PyTorch's or
+with known ones. Prints which are right; fails if one is wrong, or if arrays of a call stay allocated. Needs 60 GB of GPU memory.
+    verify_counts.py BUILD_FOLDER [--elements N] [--only NAME]
+NAME: only the algorithms whose names begin with it."""
 import argparse
 import pathlib
 import sys
@@ -24,7 +24,7 @@ def parts(count, first=0):
 
 
 class Arrays:
-    """The input of all calls: `x` has random bytes below 250, and 255 as its last element."""
+    """The input of all calls: `x` has random bytes below 250; its last element is 255."""
 
     def __init__(self, torch, count):
         self.torch, self.count = torch, count
@@ -50,14 +50,14 @@ class Arrays:
         return -(-self.count // RUN)
 
     def is_all(self, array, function):
-        """Whether all elements are those of a function of a slice."""
-        return all(bool((array[part] == function(part)).all()) for part in parts(len(array)))
+        """Whether there are as many elements as in x, and all are those of a function of a slice."""
+        return len(array) == self.count and all(bool((array[part] == function(part)).all()) for part in parts(self.count))
 
-    def of_runs(self, array, value):
-        """Whether there is one element for each run of equal keys: for the last one, which may be shorter, too."""
-        return len(array) == self.runs() and all(
-            bool((array[part] == value(self.torch.arange(part.start, part.stop, device="cuda")).to(array.dtype)).all())
-            for part in parts(len(array)))
+    def of_runs(self, keys, value):
+        """Whether there is a key and a value for each run of equal keys; the last run may be shorter. Takes (keys, values)."""
+        return lambda results: all(len(array) == self.runs() and all(
+            bool((array[part] == function(self.torch.arange(part.start, part.stop, device="cuda")).to(array.dtype)).all())
+            for part in parts(len(array))) for array, function in zip(results, (keys, value), strict=True))
 
     def length(self, run):
         return (self.count - run * RUN).clamp(max=RUN)
@@ -92,12 +92,13 @@ def maps_and_reductions(fatlink, a):
     most = a.torch.stack([part.max() for part in x.split(SEGMENT)])
     yield "segmented_reduce", lambda: a.torch.equal(fatlink.segmented_reduce(x, offsets, "max"), most)
     yield "segmented_sort", lambda: all(a.torch.equal(own, part.sort().values) for own, part in zip(
-        fatlink.segmented_sort(x, offsets).split(SEGMENT), x.split(SEGMENT)))
+        fatlink.segmented_sort(x, offsets).split(SEGMENT), x.split(SEGMENT), strict=True))
 
 
 def scans(fatlink, a):
     def steps(array, first):
-        return all(bool((array[1:][part] - array[:-1][part] == a.x[first:][part]).all()) for part in parts(a.count - 1))
+        return len(array) == a.count and int(array[0]) == first * int(a.x[0]) and all(
+            bool((array[1:][part] - array[:-1][part] == a.x[first:][part]).all()) for part in parts(a.count - 1))
     yield "scan", lambda: steps(fatlink.scan(a.x), 1)
     yield "exclusive_scan", lambda: steps(fatlink.exclusive_scan(a.x), 0)
     yield "scan_by_key", lambda: a.is_all(
@@ -109,19 +110,22 @@ def selections(fatlink, a):
     keep = "FATLINK_KEEP(unsigned char, x) { return x >= 200; }"
     yield "select", lambda: a.is_selection(fatlink.select(a.x, keep), lambda x: x >= 200)
     yield "partition", lambda: all(a.is_selection(array, kept) for array, kept in zip(
-        fatlink.partition(a.x, keep), (lambda x: x >= 200, lambda x: x < 200)))
+        fatlink.partition(a.x, keep), (lambda x: x >= 200, lambda x: x < 200), strict=True))
     yield "partition3", lambda: all(a.is_selection(array, kept) for array, kept in zip(
         fatlink.partition3(a.x, "FATLINK_PART(unsigned char, x) { return x < 100 ? 0 : x < 200 ? 1 : 2; }"),
-        (lambda x: x < 100, lambda x: (x >= 100) & (x < 200), lambda x: x >= 200)))
+        (lambda x: x < 100, lambda x: (x >= 100) & (x < 200), lambda x: x >= 200), strict=True))
 
 
 def runs(fatlink, a):
     ones = a.array_of(a.torch.ones_like)
-    yield "unique_consecutive", lambda: a.of_runs(fatlink.unique_consecutive(a.keys()), lambda run: run & 255)
-    yield "run_lengths", lambda: a.of_runs(fatlink.run_lengths(a.keys())[1], a.length)
-    yield "reduce_by_key", lambda: a.of_runs(fatlink.reduce_by_key(a.keys(), ones)[1], a.length)
-    yield "unique_by_key", lambda: a.of_runs(
-        fatlink.unique_by_key(a.keys(), a.array_of(lambda i: i, "int32"))[1], lambda run: run * RUN)
+
+    def keys(run):
+        return run & 255
+    yield "unique_consecutive", lambda: a.of_runs(keys, keys)([fatlink.unique_consecutive(a.keys())] * 2)
+    yield "run_lengths", lambda: a.of_runs(keys, a.length)(fatlink.run_lengths(a.keys()))
+    yield "reduce_by_key", lambda: a.of_runs(keys, a.length)(fatlink.reduce_by_key(a.keys(), ones))
+    yield "unique_by_key", lambda: a.of_runs(keys, lambda run: run * RUN)(
+        fatlink.unique_by_key(a.keys(), a.array_of(lambda i: i, "int32")))
 
 
 def sorts(fatlink, a):

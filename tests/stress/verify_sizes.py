@@ -3,7 +3,7 @@
 """Runs every installed library with every installed transform that works with it, for each size and in both link modes, and prints
 each run that `fatlink run` does not verify. Fails if there is one.
     verify_sizes.py BUILD_FOLDER [--device gpu|cpu] [--only LIBRARY] [--jobs N] [--check-races] [--one] [--sizes N …] [--verbose]
---one: only one transform, or one pair, for each library. --verbose: prints the verified runs, too. Default sizes: 0 1 2 31 32 33 1023 65537 1048576, on a GPU also
+--one: only one transform, or one pair, for each library. --verbose: prints the verified runs. Default sizes: 0 1 2 31 32 33 1023 65537 1048576, on a GPU also
 67108867."""
 import argparse
 import concurrent.futures

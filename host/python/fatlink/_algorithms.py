@@ -222,7 +222,7 @@ def _folded(call, again, source, init, out, stream, state_names, states, limit_n
     entries = (source, result, call.initial(init, call.elements["out"] or source.element), *states, *limits)
     run(call.prepared, names, entries, stream)
     if again is not None:
-        again.learn(call.prepared, names, entries, (source,), result)
+        again.learn(call.prepared, names, entries, (source,), result, has_one_result=True)
     return source.kind.result(result.array) if out is None else out
 
 

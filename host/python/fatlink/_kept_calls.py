@@ -20,7 +20,7 @@ from ._linking import after_configure, mode_number
 from ._operator_names import explained, label_of, recorded_type, types_taken, wrong_type
 from ._operators import (Conversion, candidates, families, is_name, is_of_any_size, is_source, is_sum, key_of, name_of, not_an_operator,
                          result_of, text_of)
-from ._plans import Prepared, Slot, Value, device_for, element_for_output
+from ._plans import Address, Prepared, Slot, Value, device_for, element_for_output
 
 # Bytes of the linked images that are kept for calls on the host's memory; the reference device needs about 30 times as many for
 # the program that it makes of each, so 250 MB. On GPUs all are kept: dropping them would free nothing (_plans.py).
@@ -402,21 +402,20 @@ class Repeated:
     """A call that can be repeated: an algorithm with an operator, link mode and device, and the types and place of its
     arrays."""
 
-    __slots__ = ("key", "load", "exchange", "settings", "run", "scratch_sizes")
+    __slots__ = ("key", "load", "exchange", "settings", "run", "is_of_pytorch")
 
-    def __init__(self, key, load, exchange, scratch_sizes=None):
+    def __init__(self, key, load, exchange, is_of_pytorch=False):
         self.key = key
         self.load = load
         self.exchange = exchange
         self.settings = _generation[0]
         self.run = _not_made_yet
-        self.scratch_sizes = scratch_sizes  # bytes by the number of elements, if PyTorch allocates the scratch memory
+        self.is_of_pytorch = is_of_pytorch  # an operator of PyTorch, which allocates its scratch memory
 
-    def learn(self, prepared, names, entries, arrays, result):
+    def learn(self, prepared, names, entries, arrays, result, has_one_result=False):
         """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: the View of the results."""
-        algorithm, op = self.key[:2]
-        if self.settings != _generation[0] or self.scratch_sizes is None and not all(
-                text.isidentifier() or is_source(text) for text in (op, self.load) if text):
+        if self.settings != _generation[0] or self.run is not _not_made_yet or not self.is_of_pytorch and not all(
+                text.isidentifier() or is_source(text) for text in (self.key[1], self.load) if text):
             return  # a file may be replaced
         for name, entry in zip(names, entries):
             if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
@@ -427,12 +426,36 @@ class Repeated:
                 item.value = entry.address
             elif entry.__class__ is not View:  # a state that is not given
                 item.count = 0
-        has_one_result = algorithm == "reduce" or tuple(result.shape) != tuple(arrays[0].shape)
+        scratch = _ScratchSizes(prepared, names, entries, result if has_one_result else None) if self.is_of_pytorch else None
         self.run = _bind(_Calls(prepared, self.exchange, slot, [entry for entry in entries if entry.__class__ is Value]),
                          [entries.index(array) for array in arrays], entries.index(result), has_one_result,
-                         _maker(arrays[0].array, has_one_result, result.array.dtype), self.scratch_sizes, result.kind.increment_version,
+                         _maker(arrays[0].array, has_one_result, result.array.dtype), scratch, result.kind.increment_version,
                          any(entry.array.dtype.is_complex for entry in (*arrays, result)))
         _repeated[self.key] = self
+
+
+class _ScratchSizes:
+    """The bytes of scratch memory of a plan, by the number of elements of its arrays. `single`: the View of an array that has one
+    element, or None."""
+
+    def __init__(self, prepared, names, entries, single):
+        self.prepared = prepared
+        self.names = names
+        self.entries = [None if entry.__class__ is View and entry is not single else
+                        Address(_SOME_ADDRESS, 1) if entry is single else entry for entry in entries]
+        self.sizes = {}
+
+    def of(self, count):
+        size = self.sizes.get(count)
+        if size is None:
+            size = self.prepared.scratch_bytes(self.names, [entry or Address(_SOME_ADDRESS, count) for entry in self.entries])
+            if len(self.sizes) == 1024:
+                self.sizes.clear()
+            self.sizes[count] = size
+        return size
+
+
+_SOME_ADDRESS = 256  # of an array that is not read
 
 
 class _Calls:
@@ -465,7 +488,7 @@ def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark
     place, *more = places
     looks_at_all = more or may_be_conj
     torch = sys.modules["torch"]
-    run_objects, spare, empty = c.plan_run_objects, calls.spare, torch.empty
+    run_objects, spare, empty, uint8 = c.plan_run_objects, calls.spare, torch.empty, torch.uint8
 
     def run_again(arrays, out):
         """Queues the call and returns `out` or a new array of results. None: nothing was done."""
@@ -480,8 +503,6 @@ def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark
                 return None
         except RuntimeError:  # traced by vmap: it has no storage
             return None
-        if scratch_sizes is not None and (size := scratch_sizes.get(first.numel())) is None:
-            return None
         result = make(first) if out is None else out
         try:
             memory = spare.pop()
@@ -489,8 +510,9 @@ def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark
             memory = calls.make()
         objects, address, struct = memory
         if scratch_sizes is not None:
-            scratch = empty(size, dtype=torch.uint8, device=first.device) if size else None
-            struct.scratch, struct.scratch_bytes = scratch.data_ptr() if size else 0, size
+            struct.scratch_bytes = size = scratch_sizes.of(first.numel())
+            scratch = empty(size, dtype=uint8, device=first.device) if size else None  # until the launches are queued
+            struct.scratch = scratch.data_ptr() if size else 0
         objects[place] = id(first)
         if more:
             for other_place, array in zip(more, arrays[1:]):
@@ -512,13 +534,11 @@ def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark
 def _maker(source, has_one_result, dtype):
     """Returns the function that makes an array for results from the first array of a call: with its shape, or without
     dimensions. PyTorch's empty_like takes half the time of a call with a stated type and device."""
-    torch = sys.modules["torch"]
     if has_one_result:
-        model = torch.empty((), dtype=dtype, device=source.device)
-        return lambda first: torch.empty_like(model)
+        return lambda first: first.new_empty((), dtype=dtype)
     if dtype is source.dtype:
-        return torch.empty_like
-    return lambda first: torch.empty_like(first, dtype=dtype)
+        return sys.modules["torch"].empty_like
+    return lambda first: sys.modules["torch"].empty_like(first, dtype=dtype)
 
 
 def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0, load=None):
@@ -545,17 +565,17 @@ def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0, load=N
     return Repeated(key, load, exchanges[array_class][dimensions]) if is_text and key[4] != HOST else None
 
 
-def find_repeated_operator(algorithm, op, mode, arrays, dimensions=0):
+def find_repeated_operator(definition, operators, mode, arrays, dimensions=0):
     """The Repeated for this call of an operator of PyTorch, whose scratch memory PyTorch allocates; None if such calls cannot be
-    repeated. `algorithm`: an object of its own for each definition of an operator."""
+    repeated. `definition`: an object for each definition of an operator of PyTorch. `operators`: those of fatlink that it uses."""
     first = arrays[0]
     if first.__class__ not in exchanges or first.get_device() == HOST or any(array.__class__ is not first.__class__ for array in arrays):
         return None
-    key = algorithm, key_of(op), mode, first.get_device(), *[array.dtype for array in arrays]
+    key = definition, *[key_of(op) for op in operators], mode, first.get_device(), *[array.dtype for array in arrays]
     try:
         return _repeated[key]
     except KeyError:
-        return Repeated(key, None, exchanges[first.__class__][dimensions], {})
+        return Repeated(key, None, exchanges[first.__class__][dimensions], is_of_pytorch=True)
     except TypeError:  # a Python function that uses a value which cannot be hashed
         return None
 

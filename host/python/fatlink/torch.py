@@ -23,6 +23,7 @@ from ._python_operators import function_of
 from ._sorts import find_sort, key_bits
 
 _NAMES = ("x", "y", "z")
+torch_kind()  # its exchange API lets the first call be repeated
 
 
 def _element(tensor):
@@ -46,6 +47,7 @@ class _Algorithm:
     default: Any = None  # the operator if none is passed
     dimensions = 0  # of the tensors, as in a fatlink_array_exchange
     is_repeated = True  # the plan has no arrays besides those of the call
+    has_one_result = False
     remedy = "call register_autograd of the operator, with a function that computes the gradient from tensors; or pass x.detach()"
 
     def __init__(self, name, op, mode, count=1):
@@ -53,6 +55,11 @@ class _Algorithm:
         self.op = op
         self.mode = mode
         self.count = count  # of tensors
+
+    @property
+    def operators(self):
+        """All operators of fatlink that the result depends on."""
+        return (self.op,)
 
     def shape(self, x):
         """The shape of the result; sizes may be symbolic."""
@@ -69,7 +76,7 @@ class _Algorithm:
         """The result, in the current stream. PyTorch allocates the scratch memory on a GPU, so that its statistics include this
         memory, and a CUDA graph keeps it."""
         arrays = self.arrays(*tensors)
-        again = find_repeated_operator(self, self.op, self.mode, arrays, self.dimensions)
+        again = find_repeated_operator(self, self.operators, self.mode, arrays, self.dimensions) if self.is_repeated else None
         if again is not None and (done := again.run(arrays, None)) is not None:
             return done
         sources = self.views(arrays)
@@ -78,9 +85,8 @@ class _Algorithm:
         size = 0 if place == HOST else call.prepared.scratch_bytes(names, entries)
         scratch = torch.empty(size, dtype=torch.uint8, device=arrays[0].device) if size else None
         run(call.prepared, names, entries, scratch=scratch)
-        if again is not None and self.is_repeated:
-            again.learn(call.prepared, names, entries, sources, result)
-            again.scratch_sizes[arrays[0].numel()] = size
+        if again is not None:
+            again.learn(call.prepared, names, entries, sources, result, self.has_one_result)
         return result.array
 
     def arrays(self, *tensors):
@@ -240,6 +246,7 @@ class _Sum(_Algorithm):
 class _Reduce(_Sum):
     options = ("dtype", "init")
     dimensions = -1
+    has_one_result = True
 
     def __init__(self, name, op, mode, dtype=None, init=None):
         super().__init__(name, op, mode, dtype)
@@ -310,6 +317,10 @@ class _Sort(_Algorithm):
         super().__init__(name, op, mode)
         self.key = key
         self.bits = bits
+
+    @property
+    def operators(self):
+        return self.op, self.key
 
     def shape(self, x):
         require_one_dimension(x, "sort")
