@@ -734,6 +734,7 @@ void widen_bfloat(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+#ifdef FATLINK_HAS_LEVEL_3
 /// Whether a cvt to or from half numbers only rounds to nearest, for all lanes: then processors of
 /// x86-64-v3 have instructions for it.
 bool is_plain(conversion const& conversion, lane_mask mask) noexcept
@@ -741,6 +742,7 @@ bool is_plain(conversion const& conversion, lane_mask mask) noexcept
   return has_level_3 && mask == k_all_lanes && conversion.rounding == FE_TONEAREST &&
          !conversion.integral && !conversion.saturate && !conversion.relu && !conversion.ftz;
 }
+#endif
 
 template <typename D, typename S>
 void real_to_real(warp& w, operation const& o, lane_mask mask)

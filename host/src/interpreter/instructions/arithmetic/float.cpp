@@ -88,22 +88,20 @@ inline double chosen_nan(double a, double b, double result) noexcept
 
 struct op_add {
   float operator()(float a, float b) const { return a + b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a + b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a + b)); }
 };
 struct op_subtract {
   float operator()(float a, float b) const { return a - b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a - b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a - b)); }
 };
 struct op_multiply {
   float operator()(float a, float b) const { return a * b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a * b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a * b)); }
 };
 struct op_divide {
-  template <typename F>
-  F operator()(F a, F b) const
-  {
-    return a / b;
-  }
+  float operator()(float a, float b) const { return a / b; }
+  /// Of two NaN operands, the first one.
+  double operator()(double a, double b) const { return chosen_nan(b, a, created(a / b)); }
 };
 
 struct op_fma {
@@ -111,24 +109,18 @@ struct op_fma {
   /// Of several NaN operands, b before c before a: processors choose by the order of the registers.
   double operator()(double a, double b, double c) const
   {
-    auto const result = std::fma(a, b, c);
+    auto const result = created(std::fma(a, b, c));
     auto const of_a = std::isnan(a) ? quiet(a) : result;
     return chosen_nan(c, b, of_a);
   }
 };
 struct op_sqrt {
-  template <typename F>
-  F operator()(F a) const
-  {
-    return std::sqrt(a);
-  }
+  float operator()(float a) const { return std::sqrt(a); }
+  double operator()(double a) const { return chosen_nan(a, a, created(std::sqrt(a))); }
 };
 struct op_reciprocal {
-  template <typename F>
-  F operator()(F a) const
-  {
-    return F{1} / a;
-  }
+  float operator()(float a) const { return 1 / a; }
+  double operator()(double a) const { return chosen_nan(a, a, created(1 / a)); }
 };
 
 /// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.

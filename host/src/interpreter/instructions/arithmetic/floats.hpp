@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/cpu_level.hpp"
 
 namespace fatlink::interpreter {
 
@@ -25,7 +26,7 @@ inline float canonical(float value) noexcept
 {
   return std::isnan(value) ? std::bit_cast<float>(k_nan) : value;
 }
-/// f64 returns a NaN operand as a quiet NaN, and creates 0xFFF8…, as x86-64 does.
+/// f64 returns a NaN operand as a quiet NaN. The operations choose it, and set what they create.
 inline double canonical(double value) noexcept
 {
   return value;
@@ -34,6 +35,14 @@ inline double canonical(double value) noexcept
 inline double quiet(double nan) noexcept
 {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
+/// The result of an operation on f64 whose operands are numbers. A NaN is 0xFFF8…, which x86-64
+/// creates as well; AArch64 creates 0x7FF8….
+inline double created(double result) noexcept
+{
+  if constexpr (k_is_x86_64) return result;
+  return std::isnan(result) ? std::bit_cast<double>(0xFFF8000000000000) : result;
 }
 
 /// A denormal becomes zero with the same sign.
