@@ -57,18 +57,22 @@ void append(std::vector<call_rule>& rules, std::vector<call_rule> const& added_r
 /// The socket, and the file that collects printed output; only that file can be truncated.
 std::vector<call_rule> calls_on_open_descriptors()
 {
-  return {{SYS_read},
-          {SYS_write},
-          {SYS_writev},
-          {SYS_pread64},
+  return
+  {
+    {SYS_read}, {SYS_write}, {SYS_writev}, {SYS_pread64},
 #if defined(SYS_poll)
-          {SYS_poll},
+        {SYS_poll},
 #else
-          {SYS_ppoll},  // poll() of AArch64
+        {SYS_ppoll},                        // poll() of AArch64
 #endif
-          {SYS_lseek},
-          {SYS_fstat},
-          {SYS_ftruncate, {is_equal(0, STDERR_FILENO), is_null(1)}}};
+        {SYS_lseek}, {SYS_fstat},
+    {
+      SYS_ftruncate,
+      {
+        is_equal(0, STDERR_FILENO), is_null(1)
+      }
+    }
+  };
 }
 
 std::vector<call_rule> calls_for_memory()
@@ -101,32 +105,36 @@ std::vector<call_rule> calls_for_threads()
 /// abort() sends its signal with tgkill.
 std::vector<call_rule> calls_for_signals_and_end()
 {
-  return {{SYS_rt_sigprocmask},
-          {SYS_rt_sigaction},
-          {SYS_rt_sigreturn},
-          {SYS_sigaltstack},
-          {SYS_restart_syscall},
-          {SYS_tgkill, {is_equal(0, static_cast<std::uint32_t>(::getpid()))}},
+  return
+  {
+    {SYS_rt_sigprocmask}, {SYS_rt_sigaction}, {SYS_rt_sigreturn}, {SYS_sigaltstack},
+        {SYS_restart_syscall}, {SYS_tgkill, {is_equal(0, static_cast<std::uint32_t>(::getpid()))}},
 #if defined(SYS_alarm)
-          {SYS_alarm},
+        {SYS_alarm},
 #else
-          {SYS_setitimer, {is_equal(0, ITIMER_REAL)}},  // alarm() of AArch64
+        {SYS_setitimer, {is_equal(0, ITIMER_REAL)}},  // alarm() of AArch64
 #endif
-          {SYS_exit},
-          {SYS_exit_group}};
+        {SYS_exit},
+    {
+      SYS_exit_group
+    }
+  };
 }
 
 std::vector<call_rule> calls_for_clocks_and_random_numbers()
 {
-  return {{SYS_clock_gettime, {is_clock_of_everyone(0)}},
-          {SYS_clock_getres, {is_clock_of_everyone(0)}},
-          {SYS_gettimeofday},
+  return
+  {
+    {SYS_clock_gettime, {is_clock_of_everyone(0)}}, {SYS_clock_getres, {is_clock_of_everyone(0)}},
+        {SYS_gettimeofday},
 #if defined(SYS_time)
-          {SYS_time},
+        {SYS_time},
 #endif
-          {SYS_clock_nanosleep, {is_clock_of_everyone(0)}},
-          {SYS_nanosleep},
-          {SYS_getrandom}};
+        {SYS_clock_nanosleep, {is_clock_of_everyone(0)}}, {SYS_nanosleep},
+    {
+      SYS_getrandom
+    }
+  };
 }
 
 /// How the sanitizers find the stack of a thread, and whether an object's memory is there.

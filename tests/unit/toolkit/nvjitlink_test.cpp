@@ -87,7 +87,8 @@ TEST(NvjitlinkIdentity, IsNoNvjitlinkForAnotherArchitecture)
   std::string other{std::istreambuf_iterator<char>(file), {}};
   for (auto const machine : {EM_X86_64, EM_AARCH64, EM_RISCV}) {
     other[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(machine);
-    EXPECT_EQ(nvjitlink_identity(folder.write("other", other)).has_value(), machine == k_host_machine)
+    EXPECT_EQ(nvjitlink_identity(folder.write("other", other)).has_value(),
+              machine == k_host_machine)
         << machine;
   }
 }
