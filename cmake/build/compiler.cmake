@@ -50,6 +50,11 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  # Formulas and references give the same bits everywhere: x86-64 has no FMA without a target attribute.
+  add_compile_options(-ffp-contract=off)
+endif()
+
 function(fatlink_warnings)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE

@@ -78,14 +78,6 @@ void decode_float_sign(decoding& d, bool negate, type type)
 
 // add, sub, mul, div, fma, min, max, sqrt, rcp.
 
-/// Of two NaN operands, the second one, as on an H100. A host's compiler may exchange the operands
-/// of a sum or product.
-inline double chosen_nan(double a, double b, double result) noexcept
-{
-  auto const first = std::isnan(a) ? quiet(a) : result;
-  return std::isnan(b) ? quiet(b) : first;
-}
-
 struct op_add {
   float operator()(float a, float b) const { return a + b; }
   double operator()(double a, double b) const { return chosen_nan(a, b, created(a + b)); }
@@ -106,13 +98,7 @@ struct op_divide {
 
 struct op_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
-  /// Of several NaN operands, b before c before a: processors choose by the order of the registers.
-  double operator()(double a, double b, double c) const
-  {
-    auto const result = created(std::fma(a, b, c));
-    auto const of_a = std::isnan(a) ? quiet(a) : result;
-    return chosen_nan(c, b, of_a);
-  }
+  double operator()(double a, double b, double c) const { return fused(a, b, c); }
 };
 struct op_sqrt {
   float operator()(float a) const { return std::sqrt(a); }

@@ -45,6 +45,23 @@ inline double created(double result) noexcept
   return std::isnan(result) ? std::bit_cast<double>(0xFFF8000000000000) : result;
 }
 
+/// `result`, or a NaN operand: of two, the second one, as on an H100. A host's compiler may
+/// exchange the operands of a sum or product.
+inline double chosen_nan(double a, double b, double result) noexcept
+{
+  auto const first = std::isnan(a) ? quiet(a) : result;
+  return std::isnan(b) ? quiet(b) : first;
+}
+
+/// a · b + c. Of several NaN operands, b before c before a: processors choose by the order of the
+/// registers.
+inline double fused(double a, double b, double c) noexcept
+{
+  auto const result = created(std::fma(a, b, c));
+  auto const of_a = std::isnan(a) ? quiet(a) : result;
+  return chosen_nan(c, b, of_a);
+}
+
 /// A denormal becomes zero with the same sign.
 inline float flushed(float value) noexcept
 {
