@@ -82,12 +82,13 @@ function(fatlink_add_cache_layer target)
     _fatlink_native_layer(commands inputs)
   else()
     _fatlink_layer_commands("${caller}" commands inputs)
+    list(APPEND inputs fatlink::program)
   endif()
   add_custom_command(OUTPUT "${layer}.stamp"
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${layer}"
     ${commands}
     COMMAND "${CMAKE_COMMAND}" -E touch "${layer}.stamp"
-    DEPENDS ${inputs} fatlink::program
+    DEPENDS ${inputs}
     COMMENT "Linking cache layer ${target}"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS "${layer}.stamp")

@@ -118,7 +118,6 @@ function(fatlink_add_fatbin target)
   # Relative to the file of this function, not to the file that includes it first.
   set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail")
   if(FATLINK_NATIVE_BUILD)
-    set(hooks_target "")
     _fatlink_copy_native_fatbin()
   else()
     set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:fatlink::program>)
@@ -137,8 +136,10 @@ function(fatlink_add_fatbin target)
     COMMENT "Replacing ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${outputs})
-  # The build step runs the program. A newer program does not change the fatbin, so it is not in DEPENDS.
-  add_dependencies(${target} fatlink::program ${hooks_target})
+  if(NOT FATLINK_NATIVE_BUILD)
+    # The build step runs the program. A newer program does not change the fatbin, so it is not in DEPENDS.
+    add_dependencies(${target} fatlink::program ${hooks_target})
+  endif()
   list(GET outputs 0 fatbin)
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
   set_property(GLOBAL APPEND PROPERTY FATLINK_DEVICE_CODE ${target})  # for fatlink's own target device_code
