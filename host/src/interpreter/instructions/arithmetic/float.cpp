@@ -156,7 +156,7 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
   auto const* const b = Count > 1 ? w.at(o.b) : nullptr;
   auto const* const c = Count > 2 ? w.at(o.c) : nullptr;
   {
-    rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+    rounding_scope const scope(rounding_of(o.flags));
     each_lane(mask, [=](unsigned i) {
       auto const x = flushed_if<Ftz>(load<F>(a, i));
       if constexpr (Count == 1) return store(d, i, finished<Op, Ftz>(Op{}(x), x));
@@ -208,12 +208,12 @@ void in_pairs(warp& w, operation const& o, lane_mask mask)
 template <typename Op, unsigned Count>
 void decode_pair(decoding& d)
 {
-  auto const rounding = take_rounding(d);
+  auto const mode = static_cast<std::uint32_t>(take_rounding(d));
   if (d.take("sat")) d.fail_unsupported("it has no .sat");
   auto const run = d.take("ftz") ? for_host<&arithmetic<float, Op, Count, true>>()
                                  : for_host<&arithmetic<float, Op, Count, false>>();
   auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
-  o.flags = static_cast<std::uint32_t>(rounding);
+  o.flags = mode;
   o.immediate = reinterpret_cast<std::uintptr_t>(run);
 }
 
@@ -222,14 +222,13 @@ void decode_exact(decoding& d, type type)
 {
   if constexpr (Count > 1)
     if (type == type::f32x2) return decode_pair<Op, Count>(d);
-  auto const rounding = take_rounding(d);
+  auto const mode = static_cast<std::uint32_t>(take_rounding(d));
   auto const ftz = type == type::f32 && d.take("ftz");
   auto const saturates = k_saturates<Op> && type == type::f32 && d.take("sat");
   auto const run = type == type::f64 ? for_host<&arithmetic<double, Op, Count, false>>()
                    : ftz             ? for_host<&arithmetic<float, Op, Count, true>>()
                                      : for_host<&arithmetic<float, Op, Count, false>>();
-  emit_same<Count>(d, run, type).flags =
-      static_cast<std::uint32_t>(rounding) | (saturates ? k_saturate : 0U);
+  emit_same<Count>(d, run, type).flags = mode | (saturates ? k_saturate : 0U);
 }
 
 template <bool Max>
@@ -246,7 +245,7 @@ void decode_extreme(decoding& d, type type)
   else
     run = ftz ? for_host<&arithmetic<float, op_extreme<Max, false>, 2, true>>()
               : for_host<&arithmetic<float, op_extreme<Max, false>, 2, false>>();
-  d.emit(run, type, {type, type}).flags = FE_TONEAREST;
+  d.emit(run, type, {type, type}).flags = 0;
 }
 
 /// sqrt and rcp; `.approx` is decoded elsewhere.
@@ -435,7 +434,7 @@ void mixed(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   auto const saturates = (o.flags & k_saturate) != 0;
-  rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+  rounding_scope const scope(rounding_of(o.flags));
   each_lane(mask, [=](unsigned i) {
     auto const half = [=](std::byte const* lanes) {
       return static_cast<float>(to_double(Half{load<std::uint16_t>(lanes, i)}));

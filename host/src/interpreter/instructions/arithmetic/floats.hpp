@@ -13,6 +13,7 @@
 
 #include "interpreter/decode/decoder.hpp"
 #include "interpreter/execution/cpu_level.hpp"
+#include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {
 
@@ -84,37 +85,45 @@ F saturated(F value) noexcept
   return value < F{1} ? value : F{1};
 }
 
-/// Sets the rounding mode (FE_TONEAREST, …) for its lifetime. FE_TONEAREST costs nothing.
+using half_float::rounding;
+
+/// Sets the rounding mode for its lifetime. To nearest costs nothing.
 class rounding_scope {
  public:
-  explicit rounding_scope(int mode) noexcept : mode_(mode)
+  explicit rounding_scope(rounding mode) noexcept : mode_(mode)
   {
-    if (mode_ != FE_TONEAREST) std::fesetround(mode_);
+    constexpr int k_modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    if (mode_ != rounding::to_nearest) std::fesetround(k_modes[static_cast<unsigned>(mode)]);
   }
   ~rounding_scope()
   {
-    if (mode_ != FE_TONEAREST) std::fesetround(FE_TONEAREST);
+    if (mode_ != rounding::to_nearest) std::fesetround(FE_TONEAREST);
   }
   rounding_scope(rounding_scope const&) = delete;
   rounding_scope& operator=(rounding_scope const&) = delete;
 
  private:
-  int mode_;
+  rounding mode_;
 };
 
 // Modifiers that floating-point instructions have in common, as operation::flags hold them.
 
-constexpr std::uint32_t k_rounding = 0xFFFF;  ///< FE_… of <cfenv>
+constexpr std::uint32_t k_rounding = 0xFFFF;  ///< the bits of a `rounding`
 constexpr std::uint32_t k_saturate = 0x10000;
 
-/// Takes .rn, .rz, .rm or .rp. Returns FE_…, to nearest unless stated.
-inline int take_rounding(decoding& d)
+inline rounding rounding_of(std::uint32_t flags) noexcept
 {
-  if (d.take("rz")) return FE_TOWARDZERO;
-  if (d.take("rm")) return FE_DOWNWARD;
-  if (d.take("rp")) return FE_UPWARD;
+  return static_cast<rounding>(flags & k_rounding);
+}
+
+/// Takes .rn, .rz, .rm or .rp. To nearest unless stated.
+inline rounding take_rounding(decoding& d)
+{
+  if (d.take("rz")) return rounding::to_zero;
+  if (d.take("rm")) return rounding::downward;
+  if (d.take("rp")) return rounding::upward;
   (void)d.take("rn");
-  return FE_TONEAREST;
+  return rounding::to_nearest;
 }
 
 /// f16 or bf16, one or two.
