@@ -200,18 +200,20 @@ TEST_F(SeccompFilter, RefusesACallThatFailsATestOfItsRule)
 {
   for (auto const& [name, rules, numbers] : cases_)
     for (auto const& rule : rules)
-      if (!rule.tests.empty())
+      if (!rule.tests.empty()) {
         EXPECT_EQ(execute(seccomp_program(rules), call_of(rule.number)), refused(EPERM))
             << name << ' ' << rule.number;
+      }
 }
 
 TEST_F(SeccompFilter, RefusesEveryOtherNumber)
 {
   for (auto const& [name, rules, numbers] : cases_)
     for (long number = 0; number < 1024; ++number)
-      if (!numbers.contains(number))
+      if (!numbers.contains(number)) {
         EXPECT_EQ(execute(seccomp_program(rules), call_of(number)), refused(EPERM))
             << name << ' ' << number;
+      }
 }
 
 TEST_F(SeccompFilter, EndsAProcessThatMakesACallOfAnotherTable)
@@ -222,10 +224,10 @@ TEST_F(SeccompFilter, EndsAProcessThatMakesACallOfAnotherTable)
     EXPECT_EQ(execute(seccomp_program(rules), call), SECCOMP_RET_KILL_PROCESS) << name;
     call.arch = k_is_arm ? 0xC000003E : 0xC00000B7;
     EXPECT_EQ(execute(seccomp_program(rules), call), SECCOMP_RET_KILL_PROCESS) << name;
-    if (!k_is_arm)
-      EXPECT_EQ(execute(seccomp_program(rules), call_of(rules.front().number | 0x40000000)),
-                SECCOMP_RET_KILL_PROCESS)
-          << name;
+    if (k_is_arm) continue;
+    EXPECT_EQ(execute(seccomp_program(rules), call_of(rules.front().number | 0x40000000)),
+              SECCOMP_RET_KILL_PROCESS)
+        << name;
   }
 }
 
