@@ -8,7 +8,7 @@ can ship. If such a package is installed, the first run on a machine neither lin
   fatlink_add_cache_layer(<target>
     LIBRARY <target or file> TRANSFORMS <target or file>...
     [ARCHITECTURES <cc>...] [MODE lto|ptx|both|sass] [EMIT cubin|ptx...]
-    [ALLOW_CALLS] [WHOLE_ARCHIVE]
+    [ONE_COPY] [ALLOW_CALLS] [WHOLE_ARCHIVE]
     [KERNELS <name>...] [VARIABLES <name>...] [DROP_UNUSED_VARIABLES]
     [MAX_REGISTERS <n>] [OPTIMIZE 0|3] [FAST_COMPILE min|mid|max]
     [LINE_INFO] [DEBUG] [STACK_PROTECTOR] [LATEST_NVVM]
@@ -30,6 +30,9 @@ can ship. If such a package is installed, the first run on a machine neither lin
 ``EMIT``
   The kinds of image. PTX is for the reference device, and only ``lto`` mode emits it. Default: ``cubin`` with
   ``MODE ptx`` or ``MODE sass``, otherwise ``cubin ptx``.
+``ONE_COPY``
+  Stores each link once, which halves the size of the layer. Machines where the user selects an nvJitLink
+  (``$FATLINK_NVJITLINK``) then do not use the layer.
 ``ALLOW_CALLS``
   Also links inputs that have no LTO-IR (mode ``lto``) or no PTX (mode ``ptx``). Their functions are called, not inlined.
   See docs/using.md, "Mix forms".
@@ -66,7 +69,7 @@ set(_fatlink_link_values MODE MAX_REGISTERS OPTIMIZE FAST_COMPILE FTZ PREC_DIV P
 set(_fatlink_link_lists EMIT KERNELS VARIABLES PTXAS NVVM)
 
 function(fatlink_add_cache_layer target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "${_fatlink_link_switches}"
+  cmake_parse_arguments(PARSE_ARGV 1 arg "ONE_COPY;${_fatlink_link_switches}"
     "LIBRARY;INSTALL_DESTINATION;INSTALL_COMPONENT;${_fatlink_link_values}"
     "TRANSFORMS;ARCHITECTURES;${_fatlink_link_lists}")
   set(caller "fatlink_add_cache_layer(${target})")
@@ -119,6 +122,9 @@ function(_fatlink_layer_commands caller commands_out inputs_out)
   _fatlink_fatbin_files("${caller}" "${arg_LIBRARY}" library)
   _fatlink_layer_nvjitlink("${caller}" nvjitlink)
   _fatlink_link_option_flags(flags)
+  if(arg_ONE_COPY)
+    list(APPEND flags --one-copy)
+  endif()
   set(commands "")
   set(inputs "${library}" "${nvjitlink}")
   foreach(element IN LISTS arg_TRANSFORMS)

@@ -51,6 +51,11 @@ if(CUDAToolkit_NVCC_EXECUTABLE)
 endif()
 fatlink_require(CUDAToolkit 13 DEBIAN "the CUDA Toolkit 13")
 set(CMAKE_MINIMUM_REQUIRED_VERSION "${fatlink_minimum}")
+# Without NVTX, which some installations of the toolkit leave out, tools see no ranges of fatlink.
+find_path(FATLINK_NVTX_INCLUDE_DIR nvtx3/nvToolsExt.h HINTS ${CUDAToolkit_INCLUDE_DIRS} DOC "The folder that has nvtx3/")
+if(NOT FATLINK_NVTX_INCLUDE_DIR)
+  message(STATUS "fatlink: built without NVTX ranges: nvtx3/nvToolsExt.h was not found (-DFATLINK_NVTX_INCLUDE_DIR=FOLDER)")
+endif()
 
 # The documentation is made, and tests run, with the first of PATH's python3 and the system's that has NumPy, which hundreds
 # of tests need; with PATH's if none has.

@@ -39,10 +39,9 @@ def named_calls():
     calls += of("segmented_reduce", "combine", ("add", "max"), ("float32",))
     calls += of("scan", "combine", ("add",), FLOATS + INTEGERS) + of("scan", "combine", ("max",), ("float32",) + INTEGERS)
     calls += of("exclusive_scan", "combine", ("add",), FLOATS + INTEGERS)
-    calls += of("sort", "less", ("less",), NUMBERS + ("uint8",)) + of("sort", "less", ("greater",), FLOATS + INTEGERS)
-    calls += of("sort_pairs", "less", ("less", "greater"), ("float32",)) + of("sort_pairs", "less", ("less",), ("int32",))
-    calls += of("sort_pairs_wide", "less", ("less",), ("float32", "int32", "int64"))
-    calls += of("sort_pairs_wide", "less", ("greater",), ("float32",))
+    # Their links are three times as large as those of other algorithms.
+    calls += of("sort", "less", ("less", "greater"), FLOATS + INTEGERS)
+    calls += of("sort_pairs", "less", ("less",), ("float32",)) + of("sort_pairs_wide", "less", ("less",), ("float32",))
     calls += of("select", "keep", ("nonzero",), ("float32", "uint8") + INTEGERS)
     calls += of("select", "keep", ("positive",), FLOATS + INTEGERS) + of("select", "keep", ("finite",), FLOATS)
     calls += of("partition", "keep", ("positive",), ("float32",))
@@ -103,6 +102,8 @@ class Recorder:
     def record(self, call):
         """The Found of a call."""
         algorithm, base, op, elements, result = call
+        if base == "less":  # as find_sort does with numbers
+            algorithm, base, op = f"radix_{algorithm}", "key", self.operators.KEYS_OF_ORDERS[op]
         types_of = [self.number_type(name) for name in elements]
         result = result and self.number_type(result)
         sources = [types.SimpleNamespace(element=element) for element in types_of]

@@ -8,11 +8,9 @@
 
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
-#include "fatbins/fatbin_files.hpp"
 #include "fatlink/error.hpp"
 #include "options.hpp"
 #include "plan/components.hpp"
-#include "util/bytes/sha256.hpp"
 #include "util/text/format.hpp"
 #include "verification/transform_reference.hpp"
 
@@ -61,32 +59,6 @@ std::string contract_name(fatbin const& code)
 {
   auto const& ident = code.ident();
   return ident && !ident->contract.empty() ? detail::contract_of(*ident) : "none";
-}
-
-nlohmann::json describe_output(fatbin const& code, std::string const& output,
-                               std::vector<std::string> const& warnings)
-{
-  auto entries = nlohmann::json::array();
-  for (auto const& entry : code.entries())
-    entries.push_back({{"kind", name_of(entry.kind)},
-                       {"target", entry.target.name()},
-                       {"stored_bytes", entry.payload.size()}});
-  nlohmann::json json{{"output", output},
-                      {"bytes", code.bytes().size()},
-                      {"sha256", detail::to_hexadecimal(code.digest())},
-                      {"entries", entries},
-                      {"warnings", warnings}};
-  if (auto const contract = contract_name(code); contract != "none") json["contract"] = contract;
-  if (has_sidecar(output)) json["sidecar"] = sidecar_name(output);
-  return json;
-}
-
-void add_fatbin_output(CLI::App& verb, std::string& output)
-{
-  verb.add_option("-o,--output", output,
-                  "fatbin to write; its sidecar is written beside it; -: standard output")
-      ->type_name("FILE.fatbin")
-      ->required();
 }
 
 void add_resources(CLI::App& verb, bool& resources)

@@ -23,14 +23,6 @@ std::string entry_names(fatbin const& code, char const* separator);
 /// "reduce/1"; "none" of a fatbin whose ident states no contract.
 std::string contract_name(fatbin const& code);
 
-/// What every verb that writes a fatbin says of it: "output", "bytes", "sha256", "entries",
-/// "warnings", and "contract" and "sidecar" where there are any.
-nlohmann::json describe_output(fatbin const& code, std::string const& output,
-                               std::vector<std::string> const& warnings);
-
-/// Adds --output, of a fatbin.
-void add_fatbin_output(CLI::App& verb, std::string& output);
-
 /// Adds --resources.
 void add_resources(CLI::App& verb, bool& resources);
 

@@ -142,6 +142,7 @@ compile_flags link_flags::source_flags() const
 {
   auto flags = sources;
   flags.options.float_flags = compile_float_flags(options);
+  flags.options.line_info = options.line_info;
   flags.no_cache = no_cache;
   flags.allow_unconfined = allow_unconfined;
   flags.offline = offline;

@@ -101,9 +101,20 @@ TEST_F(CKernel, RefusesNull)
              "arguments is NULL");
   EXPECT_EQ(fatlink_kernel_parameter_count(nullptr), 0U);
   EXPECT_EQ(fatlink_kernel_parameter_bytes(nullptr, 0), 0U);
+  EXPECT_EQ(fatlink_module_handle(nullptr), nullptr);
   EXPECT_EQ(fatlink_kernel_handle(nullptr), nullptr);
+  EXPECT_EQ(fatlink_kernel_cu_kernel(nullptr), nullptr);
   fatlink_module_free(nullptr);
   fatlink_kernel_free(nullptr);
+}
+
+TEST_F(CKernel, HasNoHandlesOnTheReferenceDevice)
+{
+  auto const module = load();
+  auto const kernel = find_kernel();
+  EXPECT_EQ(fatlink_module_handle(module.get()), nullptr);
+  EXPECT_EQ(fatlink_kernel_handle(kernel.get()), nullptr);
+  EXPECT_EQ(fatlink_kernel_cu_kernel(kernel.get()), nullptr);
 }
 
 TEST_F(CKernel, HasTheVariablesOfItsModule)

@@ -48,6 +48,20 @@ class RadixSorts(CliTest):
                     self.assertEqual(self.last_line("--library", "radix_sort_pairs_8", f"{order}_{kind}", "--input", f"in={file}",
                                                     "--input", "in_values=v.npy"), "Result: verified")
 
+    def test_the_order_of_fewer_bits_is_verified(self):
+        for library in ("radix_sort_4", "radix_sort_pairs_4", "top_k_4"):
+            for bits in (1, 20):
+                for key in ("ascending_int32", "descending_int32"):
+                    with self.subTest(library=library, bits=bits, key=key):
+                        words = ("--set", "k=100") if library == "top_k_4" else ()
+                        self.assertEqual(self.last_line("--library", library, key, "--set", "n=5000", "--set", f"bits={bits}", *words),
+                                         "Result: verified")
+
+    def test_fewer_bits_of_keys_that_are_no_integer_are_not_verified(self):
+        said = self.fatlink("run", "--device", "cpu", "--library", "radix_sort_4", "ascending_float32", "--set", "bits=8",
+                            "--set", "n=100").stdout
+        self.assertIn("not verified: the reference of key states the order of the keys, not their lower 8 bits", said)
+
     def test_a_wrong_reference_is_found(self):
         self.file("key.cu", "FATLINK_KEY(float, x) { return fatlink::descending(x); }\n")
         self.file("key.json", json.dumps({"name": "key", "summary": "", "hooks": {"key": {"parameters": ["x"], "result": "x"}}}))

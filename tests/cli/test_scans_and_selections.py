@@ -86,9 +86,16 @@ class ScansAndSelections(PlanTest):
         for size, operator in KEEP.items():
             with self.subTest(operator=operator):
                 self.assertEqual(self.verified_outputs(f"select_{size}", operator, "--elements", 20000), {"out", "count"})
-                outputs = self.verified_outputs(f"partition_{size}", operator, "--elements", 20000)
-                # All generated float16 are finite, so there is nothing to compare.
-                self.assertEqual(outputs, {"out", "count"} | ({"rejected"} if size != 2 else set()))
+                self.assertEqual(self.verified_outputs(f"partition_{size}", operator, "--elements", 20000), {"out", "count", "rejected"})
+
+    def test_a_selection_of_no_element_is_verified(self):
+        self.file("in.npy", floats(-1, -2))
+        self.file("none.npy", floats())
+        words = ["run", "--device", "cpu", "--library", "select_4", "--transform", "positive_float", "--mode", "lto", "--input", "in=in.npy"]
+        said = self.fatlink(*words, "--expect", "out=none.npy").stdout.splitlines()
+        self.assertIn("  reference    out: verified, 0 elements, no difference", said)
+        self.assertEqual(said[-1], "Result: verified")
+        self.assertEqual(self.fatlink(*words, "--expect", "out=in.npy", status=1).stdout.splitlines()[-1], "Result: WRONG (out)")
 
     def test_the_state_of_a_predicate_is_set(self):
         for limit in -20, 5, 20:

@@ -41,6 +41,11 @@ class CacheLayers(ContractsCase):
         self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
         self.assertEqual(self.linked("b/l.fatbin", "b/p.fatbin", "b/t.fatbin", "b/both.fatbin"), 4)
 
+    def test_a_layer_with_one_copy_has_half_the_entries(self):
+        self.built(self.layer("both", "MODE lto EMIT cubin ONE_COPY"))
+        self.assertEqual(len(os.listdir(self.folder / "b/layer")), 1)
+        self.assertEqual(self.linked("b/l.fatbin", "b/both.fatbin"), 0)
+
     def test_a_layer_serves_links_with_its_options(self):
         kernel = re.search(r"__global__ void (\w+)", LIBRARY)[1]
         self.built(self.layer("t+p", f"EMIT cubin KERNELS {kernel} MAX_REGISTERS 32 THREADS 2 LINE_INFO "

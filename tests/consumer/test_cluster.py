@@ -14,16 +14,27 @@ import subprocess
 import tempfile
 import unittest
 
+from document_session import blocks
+from fatlink_cli import gpus
 from helper_process import wait_until
 from outside_library import TOOLKIT, run
 from run_tests import long_test
 
 BUILD = pathlib.Path(os.environ["FATLINK_BUILD"])
-PROJECTS = pathlib.Path(os.environ["FATLINK_SOURCE"]) / "tests/consumer"
+SOURCE = pathlib.Path(os.environ["FATLINK_SOURCE"])
+PROJECTS = SOURCE / "tests/consumer"
+PAGE = (SOURCE / "docs/clusters.md").read_text()
 CMAKE = os.environ["FATLINK_CMAKE"]
 RANKS = 16
 ELEMENTS = 100_003  # of which the last ranks have one less than the first
+EXIT = -1  # instead of a signal: the rank exits
 MPIRUN = ("mpirun", "-n", RANKS, "--oversubscribe", "--allow-run-as-root")
+# What the C++ of the page names without a declaration.
+DECLARATIONS = """#include <string>
+extern std::string const name_of_this_ranks_gpu;
+void use(fatlink::stream const& stream, fatlink::device_buffer<float> const& in, fatlink::device_buffer<float>& out)
+{
+"""
 TIME_LIMIT = 240  # seconds after which a job counts as hanging
 
 
@@ -85,7 +96,23 @@ class Cluster(unittest.TestCase):
         self.assertIn(f"{ELEMENTS} elements mapped, their sum is ", job.stdout)
 
     def test_one_rank_links(self):
-        self.assert_verified(self.cluster("scale_add", "cpu"), 1)
+        job = self.cluster("scale_add", "cpu")
+        self.assert_verified(job, 1)
+        shown = re.search(r"^\$ mpirun .* x.npy scale_add cpu .*\n((?:.+\n)+)```", PAGE, re.MULTILINE)[1]
+        self.assertEqual(job.stdout, shown)
+
+    def test_the_code_of_the_page(self):
+        lines = next(content for _, _, content in blocks(PAGE, "cmake")).splitlines()
+        self.assertLessEqual(set(lines), set((PROJECTS / "cluster/CMakeLists.txt").read_text().splitlines()))
+        include, _, statements = next(content for _, _, content in blocks(PAGE, "cpp")).partition("\n")
+        source = self.folder / "page.cpp"
+        source.write_text(f"{include}\n{DECLARATIONS}{statements}}}\n")
+        run("mpicxx", "-std=c++20", "-DOMPI_SKIP_MPICXX", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{SOURCE}/host/include", source)
+
+    def test_each_rank_uses_its_gpu(self):
+        if not gpus():
+            self.skipTest("no GPU")
+        self.assert_verified(self.cluster(), 1)
 
     @long_test  # LinkOnce.OneRankOfEachTargetLinks of unit_tests has two targets without MPI
     def test_one_rank_links_for_each_target(self):
@@ -117,7 +144,7 @@ class Cluster(unittest.TestCase):
             self.assertEqual(lines[rank], lines[0])
 
     def interrupt(self, number, limit_ms, *words):
-        """The job of which rank 3 sends itself signal `number`, and the errors of the ranks that could write them."""
+        """The job of which rank 3 sends itself signal `number`, or exits, and the errors of the ranks that could write them."""
         program = self.built("cluster_faults") / "interrupted"
         errors = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         job = self.mpirun(*words, program, 3, int(number), limit_ms, errors)
@@ -142,6 +169,13 @@ class Cluster(unittest.TestCase):
     def test_a_rank_that_is_killed_is_named_by_all_others_where_the_launcher_lets_them_go_on(self):
         _, errors = self.interrupt(signal.SIGKILL, 6000, "--enable-recovery")
         self.assert_named_by_all_others(errors)
+
+    @long_test
+    def test_a_rank_that_exits_ends_the_job_which_names_it(self):
+        job, errors = self.interrupt(EXIT, 600_000)
+        self.assertNotEqual(job.returncode, 0)
+        self.assertRegex(job.stderr, r"(?i)rank 3")
+        self.assertEqual(errors, {})
 
     @long_test
     def test_a_rank_that_is_stopped_is_named_by_all_others(self):
@@ -172,6 +206,16 @@ class Cluster(unittest.TestCase):
     def test_without_mpi_the_package_says_what_to_install(self):
         with self.assertRaisesRegex(AssertionError, r"the component mpi needs MPI 3\.0 for CXX, which was not found;\s+install it"):
             run(CMAKE, *self.configuration("cluster"), "--fresh", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON", "-B", self.folder / "without")
+
+    def test_a_project_in_c_gets_the_mpi_of_c(self):
+        project = self.folder / "project_in_c"
+        project.mkdir()
+        (project / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(c LANGUAGES C)\nfind_package(fatlink REQUIRED COMPONENTS mpi)\n"
+            "get_target_property(libraries fatlink::mpi INTERFACE_LINK_LIBRARIES)\nmessage(\"fatlink::mpi: ${libraries}\")\n")
+        done = subprocess.run([str(word) for word in (CMAKE, *self.configuration("cluster"), "-S", project, "-B", project / "build")], text=True,
+                              capture_output=True)
+        self.assertIn("fatlink::mpi: MPI::MPI_C\n", done.stderr, done.stdout)
 
     def test_the_library_itself_is_linked_with_no_mpi(self):
         needed = run("readelf", "-d", self.folder / "installed/lib/libfatlink.so")

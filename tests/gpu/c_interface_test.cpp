@@ -72,7 +72,9 @@ TEST_F(GpuCInterface, LinksAndLaunches)
   succeed(fatlink_module_load(gpu_.get(), image.get(), result_of(module)));
   c_kernel kernel;
   succeed(fatlink_module_kernel(module.get(), "store", result_of(kernel)));
+  EXPECT_NE(fatlink_module_handle(module.get()), nullptr);
   EXPECT_NE(fatlink_kernel_handle(kernel.get()), nullptr);
+  EXPECT_NE(fatlink_kernel_cu_kernel(kernel.get()), nullptr);
   auto const buffer = allocate_on_gpu(4);
   auto address = fatlink_buffer_address(buffer.get());
   void* const argument = &address;

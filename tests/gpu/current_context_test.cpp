@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls do not change the context that is current to the calling thread: here a second one of the
-// same GPU, in which nothing of the primary context is valid.
+// same GPU, in which nothing of the primary context is valid. The CUkernel of an image runs in
+// other contexts as well: in the second one, and in a green context.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -18,12 +19,20 @@ using namespace fatlink;
 
 namespace {
 
+/// A function of the driver that fatlink does not call.
+template <typename Function>
+Function find_in_driver(char const* name)
+{
+  static auto* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function>(::dlsym(library, name));
+}
+
 /// A context of its own, which is current to the calling thread while this object lives.
 class second_context {
  public:
   second_context()
-      : create_(find<CUresult (*)(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2")),
-        destroy_(find<CUresult (*)(CUcontext)>("cuCtxDestroy_v2"))
+      : create_(find_in_driver<CUresult (*)(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2")),
+        destroy_(find_in_driver<CUresult (*)(CUcontext)>("cuCtxDestroy_v2"))
   {
     auto const& api = detail::driver::open();
     CUdevice gpu = 0;
@@ -37,17 +46,58 @@ class second_context {
   [[nodiscard]] CUcontext handle() const noexcept { return context_; }
 
  private:
-  template <typename Function>
-  Function find(char const* name)
-  {
-    return reinterpret_cast<Function>(::dlsym(library_, name));
-  }
-
-  void* library_ = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   CUresult (*create_)(CUcontext*, unsigned, CUdevice);
   CUresult (*destroy_)(CUcontext);
   CUcontext context_ = nullptr;
 };
+
+/// A green context with all multiprocessors, and a stream of it.
+class green_context {
+ public:
+  green_context()
+  {
+    auto const& api = detail::driver::open();
+    auto const gpu = detail::gpu_handle(api, 0);
+    CUdevResource resource{};
+    api.check(find_in_driver<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource")(
+                  gpu, &resource, CU_DEV_RESOURCE_TYPE_SM),
+              "reading multiprocessors");
+    CUdevResourceDesc description = nullptr;
+    api.check(find_in_driver<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc")(
+                  &description, &resource, 1),
+              "describing multiprocessors");
+    api.check(find_in_driver<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate")(
+                  &context_, description, gpu, CU_GREEN_CTX_DEFAULT_STREAM),
+              "creating a green context");
+    api.check(find_in_driver<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate")(
+                  &stream_, context_, CU_STREAM_NON_BLOCKING, 0),
+              "creating a stream of a green context");
+  }
+  ~green_context()
+  {
+    (void)detail::driver::open().stream_destroy(stream_);
+    (void)find_in_driver<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy")(context_);
+  }
+  green_context(green_context const&) = delete;
+  green_context& operator=(green_context const&) = delete;
+
+  [[nodiscard]] CUstream stream() const noexcept { return stream_; }
+
+ private:
+  CUgreenCtx context_ = nullptr;
+  CUstream stream_ = nullptr;
+};
+
+/// Launches a kernel `void(int*)` with one thread, by its CUkernel.
+void launch_native(untyped_kernel const& code, CUstream stream, CUdeviceptr address)
+{
+  auto const& api = detail::driver::open();
+  std::array<void*, 1> arguments{&address};
+  api.check(api.launch_kernel(reinterpret_cast<CUfunction>(code.native_kernel()), 1, 1, 1, 1, 1, 1,
+                              0, stream, arguments.data(), nullptr),
+            "launching a CUkernel");
+  api.check(api.stream_synchronize(stream), "waiting for a CUkernel");
+}
 
 CUcontext current_context()
 {
@@ -161,6 +211,35 @@ TEST_F(CurrentContext, StaysAfterSwapsOfLiveModules)
   expect_unchanged("a second swap", [&] { live->live.swap(fixtures::store_inputs(2)); });
   expect_unchanged("a launch", [&] { EXPECT_EQ(live->launch(*store), 2); });
   expect_unchanged("freeing a live module", [&] { store.reset(), live.reset(); });
+}
+
+TEST_F(CurrentContext, MayBeTheOneInWhichACukernelRuns)
+{
+  linker links;
+  auto const module = link_and_load(*device_, links, fixtures::store_inputs(7), link_mode::ptx);
+  auto const code = module.find_kernel("store");
+  auto const& api = detail::driver::open();
+  CUdeviceptr out = 0;
+  api.check(api.mem_alloc(&out, sizeof(int)), "allocating in the second context");
+  launch_native(code, nullptr, out);
+  int value = 0;
+  api.check(api.copy_out(&value, out, sizeof value), "reading");
+  (void)api.mem_free(out);
+  EXPECT_EQ(value, 7);
+}
+
+TEST_F(CurrentContext, MayDifferFromTheGreenOneInWhichACukernelRuns)
+{
+  linker links;
+  auto const module = link_and_load(*device_, links, fixtures::store_inputs(7), link_mode::ptx);
+  auto const out = device_->allocate<int>(1);
+  green_context const green;
+  expect_unchanged("launching in a green context", [&] {
+    launch_native(module.find_kernel("store"), green.stream(), out.address());
+  });
+  int value = 0;
+  out.read(std::span(&value, 1));
+  EXPECT_EQ(value, 7);
 }
 
 TEST_F(CurrentContext, DoesNotHideAddressesOfThePrimaryOne)

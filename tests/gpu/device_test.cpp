@@ -63,6 +63,16 @@ TEST_F(Gpu, ReportsDriverErrorsByName)
       "launching a kernel");
 }
 
+TEST_F(Gpu, RefusesAnImageForAnotherArchitectureWhenItIsLoaded)
+{
+  auto options = device_->link_options(link_mode::ptx);
+  options.target = device_->info().target == target(75) ? target(80) : target(75);
+  auto const image = linker().link({fatbin::read(places::data("apply_transform.fatbin")),
+                                    fatbin::read(places::data("identity.fatbin"))},
+                                   options);
+  expect_error<device_error>([&] { (void)device_->load(image); }, "loading the linked image on");
+}
+
 namespace {
 
 /// Launches on a non-blocking stream right after memory was set, and looks for the old values.

@@ -1,13 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of PyTorch that fatlink.torch.operator defines, on GPUs: in CUDA graphs, in other streams, in a training step of a
 compiled model, with PyTorch's scratch memory."""
+import os
+import subprocess
+import sys
 import unittest
 
 from fatlink_cli import gpus
-from python_case import fatlink
+from python_case import PACKAGE, fatlink, variables
 from torch_operators_suite import TorchCase, TorchOperators
 
 COUNT = 1_000_003
+FIRST_CALLS = """
+import sys, torch, fatlink, fatlink.torch
+x = torch.arange(1_000_003, device="cuda") % 17 - 8
+x = x.float()
+total, sums = torch.empty((), device="cuda"), torch.empty_like(x)
+graph = torch.cuda.CUDAGraph()
+square = fatlink.torch.operator("tests::square", "map", "square")
+with torch.cuda.graph(graph, capture_error_mode=sys.argv[1]):
+    fatlink.reduce(x, "FATLINK_COMBINE(float, a, b) { return a + b; }", init=0, out=total)
+    fatlink.scan(x, out=sums)
+    ordered = fatlink.sort(x)
+    squares = square(x)
+for factor in (1, 2):
+    x.mul_(factor)
+    graph.replay()
+    for found, expected in (total, x.sum()), (sums, x.cumsum(0)), (ordered, x.sort()[0]), (squares, x * x):
+        torch.testing.assert_close(found, expected, rtol=0, atol=0)
+print("equal")
+"""
 
 
 class GpuTorchCase(TorchCase):
@@ -93,6 +115,22 @@ class Graphs(GpuTorchCase):
                     torch.zeros_like(values).scatter(0, values.sort(stable=True)[1], weights), (values ** 2).sort()[0]), strict=True):
                 self.assert_equal(result, expected)
             del others
+
+    def test_of_a_first_call_are_captured_without_a_warm_up(self):
+        """In a new process, in which nothing is linked or loaded, in each mode of a capture."""
+        for mode in ("global", "thread_local", "relaxed"):
+            with self.subTest(mode=mode):
+                done = subprocess.run([sys.executable, "-c", FIRST_CALLS, mode], text=True, capture_output=True, env={
+                    **os.environ, **variables(), "PYTHONPATH": PACKAGE})
+                self.assertEqual((done.returncode, done.stdout), (0, "equal\n"), done.stderr)
+
+    def test_calls_that_wait_refuse_a_capture(self):
+        torch, x = self.torch, self.numbers()
+        graph = torch.cuda.CUDAGraph()
+        with self.assertRaises(fatlink.DeviceError) as raised, torch.cuda.graph(graph):
+            fatlink.select(x, "nonzero")
+        self.assertIn("is being captured into a CUDA graph", raised.exception.message)
+        self.assertIn("before or after the capture", raised.exception.hint)
 
     def test_a_training_step_is_compiled_into_graphs(self):
         self.assert_losses_of_pytorch(self.losses(self.silu(), mode="reduce-overhead"))

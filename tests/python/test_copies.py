@@ -13,8 +13,9 @@ def objects():
     live = fatlink.LiveModule("cpu")
     live.swap(["apply_transform", "identity"])
     plan = fatlink.load("reduce_4", "add_float", device="cpu")
+    module = fatlink.Module(fatlink.link(["apply_transform", "identity"], target=fatlink.open_device("cpu")), "cpu")
     return [fatlink.Input.find("add_float"), fatlink.open_device("cpu"), plan, plan.image, fatlink.LivePlan("cpu"), live,
-            live.kernel("apply_transform"), fatlink.link(["reduce_4", "add_float"], target="sm_90", mode="ptx", emit="ptx-set")]
+            live.kernel("apply_transform"), module, module.kernel("apply_transform"), fatlink.link(["reduce_4", "add_float"], target="sm_90", mode="ptx", emit="ptx-set")]
 
 
 class Copies(PythonCase):

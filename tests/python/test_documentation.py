@@ -3,22 +3,11 @@
 import doctest
 import importlib.util
 import inspect
-import os
-import pathlib
 import re
-import subprocess
-import sys
 import unittest
 
-from python_case import PACKAGE, SOURCE, NumpyCase, fatlink, numpy, variables
-
-DOCUMENT = pathlib.Path(SOURCE or "", "docs", "python.md")
-
-
-def examples():
-    """(title, script, output) of each example."""
-    lines = r"((?:(?!```).*\n)*)```"
-    return re.findall(rf"^### (.*)\n+```python\n{lines}\n+```text\n{lines}", DOCUMENT.read_text(), re.MULTILINE)
+from python_case import SOURCE, NumpyCase, fatlink, numpy
+from python_examples import DOCUMENT, examples, run_example
 
 
 def algorithm_examples():
@@ -31,32 +20,25 @@ def algorithm_examples():
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the documents")
 class Examples(NumpyCase):
     def test_print_what_the_document_shows(self):
-        self.assertEqual(len(examples()), 10)
+        self.assertEqual(len(examples()), 15)
         self.assertEqual(len(algorithm_examples()), 10)
         for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):
                 if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
                     self.skipTest("Numba (numba-cuda) is not installed for this Python")
+                if "on a GPU" in title:
+                    self.skipTest("tests/gpu/test_interoperation.py runs it")
+                if "Numba" in title and not importlib.util.find_spec("numba_cuda"):
+                    self.skipTest("Numba (numba-cuda) is not installed for this Python")
                 if "JAX" in title and not importlib.util.find_spec("jax"):
                     self.skipTest("JAX is not installed for this Python")
                 if "PyTorch" in title and not importlib.util.find_spec("torch"):
                     self.skipTest("PyTorch is not installed for this Python")
-                self.assertEqual(self.run_example(script), output)
-
-    def run_example(self, script):
-        path = self.folder / "example.py"
-        path.write_text(script)
-        environment = {**os.environ, **variables(), "PYTHONPATH": f"{PACKAGE}:{os.environ.get('PYTHONPATH', '')}"}
-        done = subprocess.run([sys.executable, "-W", "ignore", path], cwd=self.folder, text=True, capture_output=True,
-                              timeout=300, env=environment)
-        if "no-nvrtc" in done.stderr or "nvrtc-unavailable" in done.stderr or "nvjitlink-unavailable" in done.stderr:
-            self.skipTest(done.stderr.splitlines()[-1])
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
+                self.assertEqual(run_example(self, script), output)
 
     def test_names_every_function_of_the_package(self):
         text = DOCUMENT.read_text()
-        classes = {"Finding", "Hook", "LiveKernel", "PlanArgument", "SwapReport", "Device", "Image", "version"}
+        classes = {"Finding", "Hook", "LiveKernel", "Kernel", "PlanArgument", "SwapReport", "Device", "Image", "version"}
         for name in set(fatlink.__all__) - classes:
             with self.subTest(name=name):
                 self.assertRegex(text, rf"`(?:fatlink\.)?{name}[(`.\]]|`{name}\b[^`]*`")

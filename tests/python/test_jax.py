@@ -133,62 +133,39 @@ LAYOUT = """
 namespace own = fatlink::c::xla;
 #define SAME(type, member, xla_type, xla_member) \\
   static_assert(offsetof(own::type, member) == offsetof(xla_type, xla_member) && \\
-                sizeof(own::type::member) == sizeof(xla_type::xla_member), #type "." #member)
-#define SIZED(type, xla_type) SAME(type, struct_size, xla_type, struct_size); SAME(type, extensions, xla_type, extension_start)
+                sizeof(own::type::member) == sizeof(xla_type::xla_member), #type "." #member);
 static_assert(own::k_major == XLA_FFI_API_MAJOR && own::k_first_minor <= XLA_FFI_API_MINOR);
 static_assert(own::k_metadata == XLA_FFI_Extension_Metadata && own::k_buffer == XLA_FFI_ArgType_BUFFER &&
               own::k_buffer == XLA_FFI_RetType_BUFFER && own::k_string == XLA_FFI_AttrType_STRING);
 static_assert(own::k_initialize == XLA_FFI_ExecutionStage_INITIALIZE && own::k_execute == XLA_FFI_ExecutionStage_EXECUTE);
 static_assert(own::k_command_buffers == XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE);
-SIZED(api_version, XLA_FFI_Api_Version);
-SAME(api_version, major, XLA_FFI_Api_Version, major_version);
-SAME(api_version, minor, XLA_FFI_Api_Version, minor_version);
-SIZED(error_arguments, XLA_FFI_Error_Create_Args);
-SAME(error_arguments, message, XLA_FFI_Error_Create_Args, message);
-SAME(error_arguments, code, XLA_FFI_Error_Create_Args, errc);
 static_assert(own::k_error_size == XLA_FFI_Error_Create_Args_STRUCT_SIZE && own::k_ordinal_size == XLA_FFI_DeviceOrdinal_Get_Args_STRUCT_SIZE &&
               sizeof(own::stream_arguments) == XLA_FFI_Stream_Get_Args_STRUCT_SIZE && sizeof(own::frame) == XLA_FFI_CallFrame_STRUCT_SIZE);
-SIZED(stream_arguments, XLA_FFI_Stream_Get_Args);
-SAME(stream_arguments, context, XLA_FFI_Stream_Get_Args, ctx);
-SAME(stream_arguments, stream, XLA_FFI_Stream_Get_Args, stream);
-SIZED(ordinal_arguments, XLA_FFI_DeviceOrdinal_Get_Args);
-SAME(ordinal_arguments, context, XLA_FFI_DeviceOrdinal_Get_Args, ctx);
-SAME(ordinal_arguments, ordinal, XLA_FFI_DeviceOrdinal_Get_Args, device_ordinal);
-SIZED(api, XLA_FFI_Api);
-SAME(api, version, XLA_FFI_Api, api_version);
-SAME(api, create_error, XLA_FFI_Api, XLA_FFI_Error_Create);
-SAME(api, get_stream, XLA_FFI_Api, XLA_FFI_Stream_Get);
-SAME(api, get_ordinal, XLA_FFI_Api, XLA_FFI_DeviceOrdinal_Get);
-SAME(bytes, address, XLA_FFI_ByteSpan, ptr);
-SAME(bytes, size, XLA_FFI_ByteSpan, len);
-SIZED(buffer, XLA_FFI_Buffer);
-SAME(buffer, type, XLA_FFI_Buffer, dtype);
-SAME(buffer, data, XLA_FFI_Buffer, data);
-SAME(buffer, rank, XLA_FFI_Buffer, rank);
-SAME(buffer, extents, XLA_FFI_Buffer, dims);
-SIZED(buffers, XLA_FFI_Args);
-SAME(buffers, count, XLA_FFI_Args, size);
-SAME(buffers, kinds, XLA_FFI_Args, types);
-SAME(buffers, entries, XLA_FFI_Args, args);
-SAME(buffers, entries, XLA_FFI_Rets, rets);
-SIZED(attributes, XLA_FFI_Attrs);
-SAME(attributes, count, XLA_FFI_Attrs, size);
-SAME(attributes, kinds, XLA_FFI_Attrs, types);
-SAME(attributes, names, XLA_FFI_Attrs, names);
-SAME(attributes, entries, XLA_FFI_Attrs, attrs);
-SIZED(frame, XLA_FFI_CallFrame);
-SAME(frame, api, XLA_FFI_CallFrame, api);
-SAME(frame, context, XLA_FFI_CallFrame, ctx);
-SAME(frame, stage, XLA_FFI_CallFrame, stage);
-SAME(frame, operands, XLA_FFI_CallFrame, args);
-SAME(frame, results, XLA_FFI_CallFrame, rets);
-SAME(frame, attributes, XLA_FFI_CallFrame, attrs);
-SAME(metadata, struct_size, XLA_FFI_Metadata, struct_size);
-SAME(metadata, version, XLA_FFI_Metadata, api_version);
-SAME(metadata, traits, XLA_FFI_Metadata, traits);
-SAME(metadata_extension, metadata, XLA_FFI_Metadata_Extension, metadata);
 static_assert(sizeof(own::extension) == sizeof(XLA_FFI_Metadata_Extension::extension_base));
 """
+# The members of fatlink's structs, each with its name in XLA's struct XLA_FFI_… if that is another one.
+HEAD = "struct_size extensions=extension_start"
+STRUCTS = (
+    ("api_version", "Api_Version", f"{HEAD} major=major_version minor=minor_version"),
+    ("error_arguments", "Error_Create_Args", f"{HEAD} message code=errc"),
+    ("stream_arguments", "Stream_Get_Args", f"{HEAD} context=ctx stream"),
+    ("ordinal_arguments", "DeviceOrdinal_Get_Args", f"{HEAD} context=ctx ordinal=device_ordinal"),
+    ("api", "Api", f"{HEAD} version=api_version create_error=XLA_FFI_Error_Create get_stream=XLA_FFI_Stream_Get get_ordinal=XLA_FFI_DeviceOrdinal_Get"),
+    ("bytes", "ByteSpan", "address=ptr size=len"),
+    ("buffer", "Buffer", f"{HEAD} type=dtype data rank extents=dims"),
+    ("buffers", "Args", f"{HEAD} count=size kinds=types entries=args"),
+    ("buffers", "Rets", f"{HEAD} count=size kinds=types entries=rets"),
+    ("attributes", "Attrs", f"{HEAD} count=size kinds=types names entries=attrs"),
+    ("frame", "CallFrame", f"{HEAD} api context=ctx stage operands=args results=rets attributes=attrs"),
+    ("metadata", "Metadata", "struct_size version=api_version traits"),
+    ("metadata_extension", "Metadata_Extension", "metadata"))
+
+
+def assertions_of_members():
+    for own, xla, members in STRUCTS:
+        for member in members.split():
+            name, _, other = member.partition("=")
+            yield f"SAME({own}, {name}, XLA_FFI_{xla}, {other or name})\n"
 
 
 @unittest.skipUnless(SOURCE, "FATLINK_SOURCE names no folder with the sources")
@@ -201,7 +178,7 @@ class Layout(JaxCase):
         names = {"bool": "PRED", "bfloat16": "BF16", "complex64": "C64", "complex128": "C128"}
         types = "".join(f"static_assert({number} == XLA_FFI_DataType_{names.get(name) or name[0].upper().replace('I', 'S') + name.lstrip('uintfloa')});\n"
                         for name, number in {**TYPES, "bfloat16": 16}.items())
-        path.write_text(LAYOUT + types)
+        path.write_text(LAYOUT + "".join(assertions_of_members()) + types)
         done = subprocess.run([COMPILER, "-std=c++20", "-fsyntax-only", "-Wno-invalid-offsetof", "-I", self.jax.ffi.include_dir(), "-I",
                                pathlib.Path(SOURCE, "host/src"), path], text=True, capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)

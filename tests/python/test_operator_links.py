@@ -47,7 +47,8 @@ class OperatorLinks(NumpyCase):
         super().setUp()
         self.need_links_and_compiles()
         if not os.listdir(self.layer):
-            script("--layer", self.layer, "--only", "reduce max int32", "--only", "reduce add int32 int64", "--only", "map1 negate float32")
+            script("--layer", self.layer, "--only", "reduce max int32", "--only", "reduce add int32 int64", "--only", "map1 negate float32",
+                   "--only", "sort greater int32")
 
     def misses(self, *calls, package="numpy", options="", **env):
         """The results of calls in a new process with the layer and an empty folder, and the misses of each."""
@@ -62,8 +63,8 @@ class OperatorLinks(NumpyCase):
 
     def test_the_first_call_compiles_and_links_nothing(self):
         found = self.misses("fatlink.reduce(x, 'max')", "fatlink.reduce(x)", "fatlink.map(x.astype('float32'), op='negate')",
-                            FATLINK_LINKD="/nowhere")
-        self.assertEqual(found, [[5, 0], [15, 0], [[-1, -2, -3, -4, -5], 0]])
+                            "fatlink.sort(x, 'greater')", FATLINK_LINKD="/nowhere")
+        self.assertEqual(found, [[5, 0], [15, 0], [[-1, -2, -3, -4, -5], 0], [[5, 4, 3, 2, 1], 0]])
 
     def test_the_first_call_on_a_gpu_compiles_and_links_nothing(self):
         if not fatlink.gpu_count() or importlib.util.find_spec("torch") is None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every installed library with every installed transform that works with it, for each size and in both link modes, and prints
 each run that `fatlink run` does not verify. Fails if there is one.
-    verify_sizes.py BUILD_FOLDER [--device gpu|cpu] [--only LIBRARY] [--jobs N] [--check-races] [--one] [--sizes N …]
---one: only one transform, or one pair, for each library. Default sizes: 0 1 2 31 32 33 1023 65537 1048576, on a GPU also
+    verify_sizes.py BUILD_FOLDER [--device gpu|cpu] [--only LIBRARY] [--jobs N] [--check-races] [--one] [--sizes N …] [--verbose]
+--one: only one transform, or one pair, for each library. --verbose: prints the verified runs, too. Default sizes: 0 1 2 31 32 33 1023 65537 1048576, on a GPU also
 67108867."""
 import argparse
 import concurrent.futures
@@ -54,6 +54,7 @@ def main():
     parser.add_argument("--check-races", action="store_true")
     parser.add_argument("--one", action="store_true")
     parser.add_argument("--sizes", nargs="+", type=int, default=[])
+    parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
     program = str(arguments.build / "bin/fatlink")
     listed = json.loads(subprocess.run([program, "list", "--json"], capture_output=True, text=True, check=True).stdout)["fatbins"]
@@ -64,10 +65,10 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         runs = [pool.submit(run, program, library, transforms, n, arguments) for n in sizes for library, transforms in chosen]
         failures = 0
-        for label, problem in (done.result() for done in runs):
-            if problem:
-                failures += 1
-                print(f"{label}: {problem}", flush=True)
+        for label, problem in (done.result() for done in concurrent.futures.as_completed(runs)):
+            failures += bool(problem)
+            if problem or arguments.verbose:
+                print(f"{label}: {problem or 'verified'}", flush=True)
     print(f"{len(runs)} runs of {len({library for library, _ in chosen})} libraries, {failures} not verified")
     return 1 if failures or not runs else 0
 

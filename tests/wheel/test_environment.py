@@ -65,6 +65,17 @@ class Projects(Environment):
         self.build("none-build", self.folder / "none")
 
 
+BLEND = """
+#include <fatlink/cache.hpp>
+#include <fatlink/prepare.hpp>
+#include <cstdio>
+int main()
+{
+  fatlink::linker linker({.cache = std::make_shared<fatlink::link_cache>(fatlink::default_cache_settings())});
+  auto const plan = fatlink::prepare(*fatlink::open_device("cpu"), linker, {.library = "blend", .transforms = {"screen_blend"}});
+  std::puts(plan.image().cache == fatlink::cache_outcome::hit ? "hit" : "miss");
+}
+"""
 FIRST_CALLS = """
 import fatlink
 import numpy
@@ -91,22 +102,48 @@ class NamedOperators(Environment):
 
 
 class ExampleWheel(Environment):
-    """As tests/consumer/test_wheel.py, with fatlink's wheel and with pip's isolated build."""
+    """As tests/consumer/test_wheel.py, with fatlink's wheel and with pip's isolated build, in offline mode."""
+    RUN = ("run", "--library", "blend", "--transform", "screen_blend", "--device", "cpu", "--mode", "lto", "--json")
+    LOAD = "import fatlink; print(fatlink.load('blend', 'screen_blend', device='cpu').image.cache)"
 
-    def test_is_built_and_installed_beside_fatlink_and_found_by_name(self):
-        project = shutil.copytree(SOURCE / "tests/consumer/wheel", self.folder / "project")
-        pip = self.environment / "bin/pip"
-        self.done(pip, "wheel", "-q", "--no-deps", "--no-index", "--find-links", WHEELS, "-w", self.folder, project,
-                  "--config-settings", "cmake.define.BLEND_ARCHITECTURES=90",
-                  env={**os.environ, "CUDAToolkit_ROOT": str(NVCC.parent.parent)})
-        self.done(pip, "install", "-q", "--no-index", self.folder / "fatlink_blend-1.0-py3-none-any.whl")
-        self.env["FATLINK_LINKD"] = "/nowhere"  # a link would fail
-        report = json.loads(self.fatlink("run", "--library", "blend", "--transform", "screen_blend", "--device", "cpu", "--mode", "lto", "--json"))
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        project = shutil.copytree(SOURCE / "tests/consumer/wheel", cls.folder / "project")
+        pip = cls.environment / "bin/pip"
+        cls.done(pip, "wheel", "-q", "--no-deps", "--no-index", "--find-links", WHEELS, "-w", cls.folder, project,
+                 "--config-settings", "cmake.define.BLEND_ARCHITECTURES=90",
+                 env={**os.environ, "CUDAToolkit_ROOT": str(NVCC.parent.parent)})
+        cls.done(pip, "install", "-q", "--no-index", cls.folder / "fatlink_blend-1.0-py3-none-any.whl")
+        cls.env["FATLINK_OFFLINE"] = "1"  # a link would fail
+
+    def test_is_found_by_the_program(self):
+        report = json.loads(self.fatlink(*self.RUN))
         self.assertEqual([mode["reference"][0]["verified"] for mode in report["modes"]], [True])
-        code = "import fatlink; print(fatlink.load('blend', 'screen_blend', device='cpu').image.cache)"
-        self.assertEqual(self.done(self.python, "-c", code, env=self.env), "hit\n")
-        folders = self.done(self.python, "-m", "fatlink", "--python-path", env=self.env)
-        self.assertRegex(folders, r"^fatlink-blend 1\.0=/.*/site-packages/fatlink_blend/share/fatlink\n$")
+
+    def test_is_found_by_python(self):
+        self.assertEqual(self.done(self.python, "-c", self.LOAD, env=self.env), "hit\n")
+
+    def test_is_found_by_a_cpp_program_that_links_nothing(self):
+        (self.folder / "blend.cpp").write_text(BLEND)
+        package = self.done(self.python, "-m", "fatlink", "--prefix").strip()
+        folders = self.done(self.python, "-m", "fatlink", "--python-path", env=self.env).strip()
+        self.assertRegex(folders, r"^fatlink-blend 1\.0=/.*/site-packages/fatlink_blend/share/fatlink$")
+        self.done("c++", "-std=c++20", "blend.cpp", "-o", "blend", f"-I{package}/include", f"-L{package}/lib", "-lfatlink",
+                  f"-Wl,-rpath,{package}/lib")
+        self.assertEqual(self.done(self.folder / "blend", env={**self.env, "FATLINK_PYTHON_PATH": folders}), "hit\n")
+
+    def test_starts_no_helper_and_opens_no_nvjitlink(self):
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        trace = self.folder / "trace"
+        tracer = ("strace", "-f", "-o", trace, "-e", "trace=execve,open,openat")
+        for words in ((self.python, "-c", self.LOAD), (self.environment / "bin/fatlink", *self.RUN)):
+            self.done(*tracer, *words, env=self.env)
+            opened = trace.read_text()
+            self.assertIn("blend.fatbin", opened)
+            for name in ("fatlink-linkd", "libnvJitLink", "libnvrtc", "libnvvm"):
+                self.assertNotIn(name, opened)
 
 
 class Program(Environment):

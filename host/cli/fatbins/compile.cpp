@@ -14,7 +14,7 @@
 #include "compiler/installed_contract.hpp"
 #include "error_report.hpp"
 #include "fatbin/ident.hpp"
-#include "fatbins/fatbin_files.hpp"
+#include "fatbins/fatbin_output.hpp"
 #include "fatlink/ptx_interface.hpp"
 #include "input/find_sidecar.hpp"
 #include "installed.hpp"
@@ -198,7 +198,8 @@ int compile(compile_arguments const& arguments)
     options.contract = detail::contract_of_macros(code.text());
   auto tool = arguments.compile.compiler();
   auto compiled = tool.compile(code, options);
-  keep_headers(compiled.headers, {arguments.output, sidecar_name(arguments.output)});
+  keep_headers(compiled.headers,
+               {arguments.output, detail::packed_sidecar(arguments.output).string()});
   warn_about_float_flags(compiled, arguments.source);
   if (options.contract.empty() && options.header.empty()) warn_about_hooks(compiled);
   auto const sidecar = detail::find_sidecar(arguments.source);

@@ -9,7 +9,7 @@
 
 #include "code_report.hpp"
 #include "error_report.hpp"
-#include "fatbins/fatbin_files.hpp"
+#include "fatbins/fatbin_output.hpp"
 #include "fatlink/fatbin.hpp"
 #include "fatlink/preflight.hpp"
 #include "input/find_sidecar.hpp"
@@ -53,7 +53,8 @@ int pack(pack_arguments const& arguments)
   check_fatbin_output(arguments.output, inputs, arguments.json);
   compile_report compiles;
   auto const files = read_inputs(arguments.files, arguments.sources, &compiles);
-  keep_headers(compiles.headers, {arguments.output, sidecar_name(arguments.output)});
+  keep_headers(compiles.headers,
+               {arguments.output, detail::packed_sidecar(arguments.output).string()});
   auto packed = detail::pack_fatbins(detail::modules_of(files),
                                      {.name = arguments.output, .package = arguments.package});
   std::vector<detail::sidecar_ptr> sidecars;

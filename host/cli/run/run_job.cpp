@@ -62,7 +62,7 @@ compile_flags source_flags(run_arguments const& arguments,
 {
   auto flags = arguments.link.source_flags();
   if (std::ranges::any_of(paths, is_source_name))
-    flags.options.line_info = choice.is_reference_device();
+    flags.options.line_info = flags.options.line_info || choice.is_reference_device();
   return flags;
 }
 

@@ -172,8 +172,8 @@ class link_cache {
   /// limit.
   /// @throws file_error as verify().
   cache_cleaning prune();
-  /// Removes every entry and the headers that NVRTC unpacked; resets the statistics. @throws
-  /// file_error as verify().
+  /// Removes every entry, the headers that NVRTC unpacked and the kept sources; resets the
+  /// statistics. @throws file_error as verify().
   cache_cleaning clear();
 
  private:

@@ -55,7 +55,10 @@ struct compile_options {
   /// How floating-point numbers are computed; recorded in the fatbin. Inputs that record different
   /// flags cannot be linked in lto mode (float-contract) unless link_options sets all of them.
   fatlink::float_flags float_flags = {};
-  bool line_info = false;  ///< adds source lines for profilers to PTX and cubins
+  /// Adds source lines for debuggers and profilers to PTX, LTO-IR and cubins. For CUDA C++ in
+  /// memory (source::folder() is empty), the lines are those of a copy that is kept in the folder
+  /// of the compiler's cache, if it has one; otherwise the lines name the file without its folder.
+  bool line_info = false;
 };
 
 /// Wall time of each step, milliseconds.

@@ -6,9 +6,10 @@
 //
 // Use with other CUDA code: fatlink uses the primary context of a GPU, as the CUDA runtime does.
 // Memory (cudaMalloc), streams (cudaStreamCreate, see stream_view), events and kernels
-// (untyped_kernel::native_handle) can therefore be exchanged with it. The first device object of a
-// GPU retains the primary context; fatlink never destroys, resets or releases it. Do not call
-// cudaDeviceReset or cuDevicePrimaryCtxReset while fatlink objects for that GPU exist.
+// (untyped_kernel::native_handle and native_kernel) can therefore be exchanged with it. The first
+// device object of a GPU retains the primary context; fatlink never destroys, resets or releases
+// it. Do not call cudaDeviceReset or cuDevicePrimaryCtxReset while fatlink objects for that GPU
+// exist.
 //
 // A call makes the primary context of its GPU current while it runs, and then restores the calling
 // thread's context. There is one exception: if the thread had no current context and the call was

@@ -114,11 +114,15 @@ class device_backend {
   virtual handle find_kernel(handle module, std::string const& name) = 0;
   /// @throws file_error (stage device) the image has no such variable.
   virtual device_variable find_variable(handle module, std::string const& name) = 0;
+  /// As loaded_module::native_handle.
+  [[nodiscard]] virtual void* native_library(handle module) const noexcept = 0;
 
   /// Sizes of the kernel's parameters, in order; valid while the module is loaded.
   [[nodiscard]] virtual std::span<std::size_t const> parameter_sizes(
       handle kernel) const noexcept = 0;
-  /// The CUfunction; null on the reference device.
+  /// As untyped_kernel::native_handle.
+  [[nodiscard]] virtual void* native_function(handle kernel) const noexcept = 0;
+  /// As untyped_kernel::native_kernel.
   [[nodiscard]] virtual void* native_kernel(handle kernel) const noexcept = 0;
   /// As untyped_kernel::attributes.
   [[nodiscard]] virtual kernel_attributes attributes(handle kernel) = 0;

@@ -33,9 +33,17 @@ class untyped_kernel {
   /// Sizes of the parameters in bytes, in order; valid while this kernel exists.
   [[nodiscard]] std::span<std::size_t const> parameter_sizes() const;
 
-  /// The CUfunction, for cuLaunchKernel, graphs and other calls of the driver; valid while any
-  /// kernel or loaded_module of its module exists. Null on the reference device, which has none.
+  /// The CUfunction, for cuLaunchKernel, graphs and other calls of the driver, with streams of the
+  /// primary context; valid while any kernel or loaded_module of its module exists. Null on the
+  /// reference device, which has none.
   [[nodiscard]] void* native_handle() const;
+
+  /// The CUkernel (cudaKernel_t), for cudaLaunchKernel, cuda.core, and cuLaunchKernel after a cast
+  /// to CUfunction. It runs in the context of the launch's stream, which may be a green context or
+  /// on another GPU of the same architecture; variables of the image have a value in each context.
+  /// Dynamic shared memory above 48 KiB needs cuKernelSetAttribute first. Valid as native_handle();
+  /// null on the reference device.
+  [[nodiscard]] void* native_kernel() const;
 
   /// The resources of the kernel. @throws device_error the query fails.
   [[nodiscard]] kernel_attributes attributes() const;

@@ -135,6 +135,8 @@ enum class operation : std::uint8_t {
   filter_equal,    ///< the elements of operand 0 for which hook `name` returns `offset`, in order
   filter_above,    ///< the elements for which it returns more, in order
   count_equal,     ///< for how many elements it returns `offset`
+  low_bits,        ///< last operand of `sort_by`, with the size operand 0: only as many least
+                   ///< significant bits are compared, rounded up to a multiple of 8 above 0
 };
 /// "map", "segmented_fold"; "argument" and "index" for the first two.
 char const* to_string(operation kind) noexcept;

@@ -67,6 +67,11 @@ class loaded_module {
                 [module = handle_](device_address const* address) { delete address; })};
   }
 
+  /// The CUlibrary (cudaLibrary_t), for cuLibraryGetKernel and other calls of the driver and of the
+  /// CUDA runtime; valid while any loaded_module, kernel or variable of this image exists. Do not
+  /// unload it. Null on the reference device, which has none.
+  [[nodiscard]] void* native_handle() const;
+
  private:
   static std::string required_name(char const* name);
   /// @throws usage_error the kernel has parameters of other sizes.

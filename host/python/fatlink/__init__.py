@@ -21,6 +21,7 @@ from ._errors import (CompileError, CompilerWarning, DefectError, DeviceError, E
                       OutOfMemoryError, RefusedError, UnavailableError, UsageError, UsageTypeError)
 from ._inputs import Input, find_file, pack
 from ._install import installed
+from ._kernels import Kernel, Module
 from ._linking import Hook, Image, check, compile, configure, link
 from ._live import LiveKernel, LiveModule, LivePlan, SwapReport
 from ._operator_names import OperatorName, operators
@@ -81,7 +82,7 @@ def __getattr__(name):
 
 __all__ = [
     "CompileError", "CompilerWarning", "CufftCallbacks", "DefectError", "Device", "DeviceError", "Error", "FileError", "Finding", "Hook", "Image", "Input",
-    "LinkError", "LiveKernel", "LiveModule", "LivePlan", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
+    "Kernel", "LinkError", "LiveKernel", "LiveModule", "LivePlan", "Module", "OperatorName", "OutOfMemoryError", "Plan", "PlanArgument", "RefusedError", "SwapReport",
     "UnavailableError", "UsageError", "UsageTypeError", "cache", "check", "compile", "configure", "cufft", "exclusive_scan", "find_file",
     "gpu_count", "histogram", "installed", "link", "load", "map", "merge", "open_device", "operators", "pack", "partition", "partition3", "reduce",
     "reduce_by_key", "run_lengths", "scan", "scan_by_key", "searchsorted", "segmented_reduce", "segmented_sort", "select", "sort", "sort_pairs", "top_k",

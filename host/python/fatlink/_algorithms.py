@@ -363,10 +363,10 @@ def exclusive_scan(x: A, op: Operator = "add", *, load: Operator | None = None, 
     op          as in reduce
     load        as in reduce
     load_state  as in reduce
-    dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
+    dtype       as in scan
     init        as in reduce
-    n           as in reduce; elements of the result beyond n are not written
-    out         an array for the result, which may be `x` without `load`; None: a new one of the kind of `x`
+    n           as in scan
+    out         as in scan
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -549,9 +549,8 @@ def partition(x: A, op: Operator, *, state: Array | None = None, out: A | None =
     op          as in select
     state       as in select
     rejected    as `out`, for the elements that are not accepted
-    out         an array of len(x) elements; None: a new one of the kind of `x`
-    count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
-                of which that many elements are results; None: wait for the number
+    out         as in select
+    count       as in select
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -611,9 +610,8 @@ def transform_select(x: A, op: Operator, *, keep_state: Array | None = None, sto
     op          an installed name ("halves_of_positive"), a file, an Input, or CUDA source with FATLINK_KEEP and FATLINK_STORE
     keep_state  an array that `keep` receives in addition to the element; None: a null pointer
     store_state  as `keep_state`, for `store`
-    out         an array of len(x) elements; None: a new one of the kind of `x`
-    count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
-                of which that many elements are results; None: wait for the number
+    out         as in select
+    count       as in select
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called

@@ -22,9 +22,8 @@ def unique_consecutive(x: A, op: Operator = "equal", *, n: Array | None = None, 
     op          returns whether an element repeats the one before: "equal", another name, a file, CUDA source, an Input or a
                 Python function of both
     n           as in reduce
-    out         an array of len(x) elements; None: a new one of the kind of `x`
-    count       an array of one int64 or uint64 for the number of results. The call then does not wait, and returns whole arrays,
-                of which that many elements are results; None: wait for the number
+    out         as in select
+    count       as in select
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -87,8 +86,7 @@ def reduce_by_key(keys: A, x: Array, op: Operator = "add", *, equal: Operator = 
     out_keys    as `out`, for the keys
     n           as in reduce, of the keys
     out         an array of len(keys) elements for the results; None: a new one of the kind of `x`
-    count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
-                which that many elements are results; None: wait for the number
+    count       as in select, for the number of runs
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -120,8 +118,7 @@ def scan_by_key(keys: Array, x: A, op: Operator = "add", *, equal: Operator = "e
     keys        an array of one dimension
     x           the values, as many as keys; with `load` also range(len(keys)), as in reduce
     op          as in reduce
-    equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
-                FATLINK_SAME_KEY, an Input or a Python function of both
+    equal       as in reduce_by_key
     load        computes the values from the elements of `x`, as in reduce
     load_state  as in reduce
     dtype       as in reduce; without `load`, elements of another type are first converted in a separate pass
@@ -158,13 +155,11 @@ def unique_by_key(keys: A, values: Array, equal: Operator = "equal", *, out_keys
 
     keys        an array of one dimension; of sorted keys, each key is returned once
     values      an array of the same length, with elements of 4 or 8 bytes
-    equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
-                FATLINK_SAME_KEY, an Input or a Python function of both
+    equal       as in reduce_by_key
     out_keys    as `out`, for the keys
     n           as in reduce, of the keys
     out         an array of len(keys) elements for the values; None: a new one of the kind of `values`
-    count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
-                which that many elements are results; None: wait for the number
+    count       as in select, for the number of runs
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called
@@ -199,13 +194,11 @@ def run_lengths(keys: A, equal: Operator = "equal", *, out_keys: A | None = None
     are the beginnings of arrays of len(keys) elements; copy them to free the rest. The lengths are uint64; for PyTorch, int64.
 
     keys        an array of one dimension
-    equal       returns whether a key is equal to the key before it: "equal", another name, a file, CUDA source with
-                FATLINK_SAME_KEY, an Input or a Python function of both
+    equal       as in reduce_by_key
     out_keys    as `out`, for the keys
     n           as in reduce, of the keys
     out         an array of len(keys) elements of int64 or uint64 for the lengths; None: a new one of the kind of `keys`
-    count       an array of one int64 or uint64 for the number of runs. The call then does not wait, and returns whole arrays, of
-                which that many elements are results; None: wait for the number
+    count       as in select, for the number of runs
     stream      a stream of PyTorch or CuPy, or a CUstream; None: the current stream of the framework
     device      "gpu", "gpu:1", "cpu" or a Device; None: the device of the arrays
     mode        "lto": optimized across the operator; "ptx": the operator is called

@@ -87,7 +87,7 @@ Argument = _struct("fatlink_argument", ("name", c_char_p), ("address", c_uint64)
 ArrayExchange = _struct("fatlink_array_exchange", ("api", c_void_p), ("release", c_void_p), ("acquire", c_void_p),
                         ("clear", c_void_p), ("dimensions", c_int32), ("reserved", c_int32))
 ObjectCall = _struct("fatlink_object_call", ("plan", c_void_p), ("exchange", c_void_p), ("arguments", c_void_p), ("count", c_size_t),
-                     ("objects", c_void_p))
+                     ("objects", c_void_p), ("scratch", c_uint64), ("scratch_bytes", c_size_t))
 PlanRequest = _struct("fatlink_plan_request", ("library", c_char_p), ("transforms", POINTER(c_void_p)),
                       ("transform_count", c_size_t), ("mode", c_int32), ("reserved", c_int32),
                       ("library_input", c_void_p))
@@ -107,7 +107,7 @@ WORDING_PYTHON = 1  # a fatlink_wording
 # Result and parameters of each function, one letter each.
 TYPES = {"-": None, "p": c_void_p, "s": c_char_p, "z": c_size_t, "i": c_int32, "u": c_uint64, "b": c_uint8}
 PROTOTYPES = {
-    "version": "s", "c_version": "i", "text_free": "-p",
+    "version": "s", "c_version": "i", "range_push": "-s", "range_pop": "-", "text_free": "-p",
     "cache_open": "ppp", "cache_folder": "sp", "cache_get_statistics": "ppp", "cache_prune": "pp", "cache_clear": "pp",
     "cache_free": "-p",
     "compiler_create": "ppp", "compile": "ppszsppp", "compiler_free": "-p",
@@ -122,8 +122,8 @@ PROTOTYPES = {
     "input_bytes": "ppp", "input_digest": "sp", "input_is_verified": "ip", "input_get_element": "ppsp", "input_free": "-p",
     "find_file": "psp", "set_python_path": "ps", "pack": "ppzsspp",
     "device_link_options": "ppip", "module_load": "pppp", "module_kernel": "ppsp", "module_variable": "ppspp",
-    "module_free": "-p",
-    "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_launch": "pppppz",
+    "module_handle": "pp", "module_free": "-p",
+    "kernel_parameter_count": "zp", "kernel_parameter_bytes": "zpz", "kernel_handle": "pp", "kernel_cu_kernel": "pp", "kernel_launch": "pppppz",
     "kernel_free": "-p",
     "linker_create": "ppp", "link": "pppzpp", "check": "ppzpp", "cache_warm": "pppzpsip", "linker_free": "-p",
     "live_module_create": "ppppp", "live_module_swap": "pppzp", "live_module_kernel": "ppsp", "live_module_version": "up",

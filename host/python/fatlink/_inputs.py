@@ -4,6 +4,7 @@ import ctypes
 import os
 
 from ._arguments import data_of, encode, path_of, shown
+from ._cuda_core import code_of, is_object_code
 from ._errors import FileError, UsageTypeError, warn
 from ._ffi import Handle, c, output as output_handle, raise_error, take_text, text
 
@@ -39,6 +40,13 @@ class Input(Handle):
         data = data_of(data, "data")
         raise_error(c.input_from_bytes(data, len(data), encode(name, "the name of an input"), ctypes.byref(handle)))
         return cls(handle.value)
+
+    @classmethod
+    def from_object_code(cls, code) -> "Input":
+        """Makes an input of an ObjectCode of cuda.core, for example the LTO-IR that `Program.compile("ltoir")` returns. Links,
+        checks and plans take an ObjectCode as it is."""
+        data, name = code_of(code)
+        return cls.read(data) if isinstance(data, str) else cls.from_bytes(data, name)
 
     @property
     def name(self) -> str:
@@ -86,19 +94,21 @@ def stem(path: str) -> str:
 
 
 def as_input(value, what: str = "an input") -> Input:
-    """Converts a name or file to an Input; an Input is returned as it is."""
+    """Converts a name, a file or an ObjectCode to an Input; an Input is returned as it is."""
     if isinstance(value, Input):
         return value
     if isinstance(value, (str, os.PathLike)):
         return Input.find(value)
-    raise UsageTypeError(f"{what} is {shown(value)}", hint="pass a name, a file, or a fatlink.Input")
+    if is_object_code(value):
+        return Input.from_object_code(value)
+    raise UsageTypeError(f"{what} is {shown(value)}", hint="pass a name, a file, a fatlink.Input, or an ObjectCode of cuda.core")
 
 
 def as_inputs(values, what: str = "inputs") -> list:
-    """Converts one or several names, files or Inputs to a list of Inputs."""
+    """Converts one or several names, files, ObjectCodes or Inputs to a list of Inputs."""
     if values is None:
         return []
-    if isinstance(values, (str, os.PathLike, Input)):
+    if isinstance(values, (str, os.PathLike, Input)) or is_object_code(values):
         values = [values]
     try:
         values = list(values)

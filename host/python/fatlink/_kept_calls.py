@@ -218,18 +218,21 @@ def _try_each_size(base, first, is_free, make):
     """Returns the result of `make` for the size `first`, or, if `is_free`, for the first other size that is right."""
     sizes = [first, *(size for size in SIZES if size != first)] if is_free else [first]
     failure = None
-    while sizes:
-        size = sizes.pop(0)
-        try:
-            return make(size)
-        except (RefusedError, CompileError) as cause:
-            failure = cause if failure is None or isinstance(cause, CompileError) else failure  # of the size that a compile names
-            sizes = _remaining_sizes(sizes, cause, base)
-        except UnavailableError as cause:
-            if cause.code != "offline":  # layers do not hold compiles that failed
-                raise
-            failure = failure or cause
-    raise failure
+    try:
+        while sizes:
+            size = sizes.pop(0)
+            try:
+                return make(size)
+            except (RefusedError, CompileError) as cause:
+                failure = cause if failure is None or isinstance(cause, CompileError) else failure  # of the size that a compile names
+                sizes = _remaining_sizes(sizes, cause, base)
+            except UnavailableError as cause:
+                if cause.code != "offline":  # layers do not hold compiles that failed
+                    raise
+                failure = failure or cause
+        raise failure
+    finally:
+        failure = None  # refers to this frame, and so to the arrays of the caller
 
 
 def _try_with_others(algorithm, base, op, sources, device, mode, result, out, equal, load):
@@ -370,23 +373,26 @@ def _try_candidates(operators, library, base, op, names, elements, labels, devic
     """The BoundAlgorithm of the first operator that fits. `names`: the arguments of the plan that have the types `elements`, which
     errors call `labels`. If no argument has the operator's type, the type that it records is compared."""
     failure = None
-    for operator in operators:
-        inputs = operator.make()
-        try:
-            prepared = Prepared(device, library, inputs, mode)
-        except RefusedError as cause:
-            failure = failure or cause
-            if operator.is_guess:  # an installed name that is of another contract
-                continue
-            raise
-        taken = [prepared.by_name[name] for name in names] or list(filter(None, [recorded_type(inputs, base)]))
-        failure = wrong_type(operator.name if name_of(op) else op, taken, base, elements, labels)
-        if failure is None:
-            _warn_of_names(operator, taken, labels, elements)
-            return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
-        if not operator.is_guess:
-            break
-    raise failure
+    try:
+        for operator in operators:
+            inputs = operator.make()
+            try:
+                prepared = Prepared(device, library, inputs, mode)
+            except RefusedError as cause:
+                failure = failure or cause
+                if operator.is_guess:  # an installed name that is of another contract
+                    continue
+                raise
+            taken = [prepared.by_name[name] for name in names] or list(filter(None, [recorded_type(inputs, base)]))
+            failure = wrong_type(operator.name if name_of(op) else op, taken, base, elements, labels)
+            if failure is None:
+                _warn_of_names(operator, taken, labels, elements)
+                return BoundAlgorithm(prepared, operator, library.rstrip("_0123456789") in _OWN_RESULTS)
+            if not operator.is_guess:
+                break
+        raise failure
+    finally:
+        failure = None  # refers to this frame, and so to the arrays of the caller
 
 
 _repeated: dict = {}  # by Repeated.key
@@ -396,19 +402,21 @@ class Repeated:
     """A call that can be repeated: an algorithm with an operator, link mode and device, and the types and place of its
     arrays."""
 
-    __slots__ = ("key", "load", "exchange", "settings", "run")
+    __slots__ = ("key", "load", "exchange", "settings", "run", "scratch_sizes")
 
-    def __init__(self, key, load, exchange):
+    def __init__(self, key, load, exchange, scratch_sizes=None):
         self.key = key
         self.load = load
         self.exchange = exchange
         self.settings = _generation[0]
         self.run = _not_made_yet
+        self.scratch_sizes = scratch_sizes  # bytes by the number of elements, if PyTorch allocates the scratch memory
 
     def learn(self, prepared, names, entries, arrays, result):
         """Keeps a call that was made. `arrays`: the Views of the caller's arrays; `result`: the View of the results."""
         algorithm, op = self.key[:2]
-        if self.settings != _generation[0] or not all(text.isidentifier() or is_source(text) for text in (op, self.load) if text):
+        if self.settings != _generation[0] or self.scratch_sizes is None and not all(
+                text.isidentifier() or is_source(text) for text in (op, self.load) if text):
             return  # a file may be replaced
         for name, entry in zip(names, entries):
             if entry.__class__ is View and (entry.kind is not result.kind or entry.element is not prepared.by_name[name].element):
@@ -422,7 +430,7 @@ class Repeated:
         has_one_result = algorithm == "reduce" or tuple(result.shape) != tuple(arrays[0].shape)
         self.run = _bind(_Calls(prepared, self.exchange, slot, [entry for entry in entries if entry.__class__ is Value]),
                          [entries.index(array) for array in arrays], entries.index(result), has_one_result,
-                         _maker(arrays[0].array, has_one_result, result.array.dtype), result.kind.increment_version,
+                         _maker(arrays[0].array, has_one_result, result.array.dtype), self.scratch_sizes, result.kind.increment_version,
                          any(entry.array.dtype.is_complex for entry in (*arrays, result)))
         _repeated[self.key] = self
 
@@ -451,12 +459,13 @@ def _is_special(array):
     return array.requires_grad or array.is_neg() or array.is_conj() or array.storage_offset() and not array.untyped_storage().nbytes()
 
 
-def _bind(calls, places, result_place, has_one_result, make, mark_written, may_be_conj):
+def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark_written, may_be_conj):
     """Returns the function that repeats a call. It uses only its own variables and handles the first array outside of a loop,
     because every step costs time compared with a launch. `places`: the positions of the arrays among the arguments."""
     place, *more = places
     looks_at_all = more or may_be_conj
-    run_objects, spare = c.plan_run_objects, calls.spare
+    torch = sys.modules["torch"]
+    run_objects, spare, empty = c.plan_run_objects, calls.spare, torch.empty
 
     def run_again(arrays, out):
         """Queues the call and returns `out` or a new array of results. None: nothing was done."""
@@ -471,12 +480,17 @@ def _bind(calls, places, result_place, has_one_result, make, mark_written, may_b
                 return None
         except RuntimeError:  # traced by vmap: it has no storage
             return None
+        if scratch_sizes is not None and (size := scratch_sizes.get(first.numel())) is None:
+            return None
         result = make(first) if out is None else out
         try:
             memory = spare.pop()
         except IndexError:
             memory = calls.make()
-        objects, address, _ = memory
+        objects, address, struct = memory
+        if scratch_sizes is not None:
+            scratch = empty(size, dtype=torch.uint8, device=first.device) if size else None
+            struct.scratch, struct.scratch_bytes = scratch.data_ptr() if size else 0, size
         objects[place] = id(first)
         if more:
             for other_place, array in zip(more, arrays[1:]):
@@ -529,6 +543,21 @@ def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0, load=N
         return None
     is_text = isinstance(op, str) and (load is None or isinstance(load, str))
     return Repeated(key, load, exchanges[array_class][dimensions]) if is_text and key[4] != HOST else None
+
+
+def find_repeated_operator(algorithm, op, mode, arrays, dimensions=0):
+    """The Repeated for this call of an operator of PyTorch, whose scratch memory PyTorch allocates; None if such calls cannot be
+    repeated. `algorithm`: an object of its own for each definition of an operator."""
+    first = arrays[0]
+    if first.__class__ not in exchanges or first.get_device() == HOST or any(array.__class__ is not first.__class__ for array in arrays):
+        return None
+    key = algorithm, key_of(op), mode, first.get_device(), *[array.dtype for array in arrays]
+    try:
+        return _repeated[key]
+    except KeyError:
+        return Repeated(key, None, exchanges[first.__class__][dimensions], {})
+    except TypeError:  # a Python function that uses a value which cannot be hashed
+        return None
 
 
 _USAGE = 1  # a fatlink_error_kind

@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 
 from ._arguments import choice, data_of, encode, flag, path_of, shown, texts, unsigned
+from ._cuda_core import object_code
 from ._devices import Device
 from ._errors import CompilerWarning, FileError, Finding, UsageError, UsageTypeError, warn
 from ._ffi import (CacheSettings, CompileOptions, CompilerSettings, Handle, HookStruct, ImageInfo, LinkerSettings, LinkOptions, c,
@@ -42,7 +43,7 @@ class Compiler(Handle):
 
 _settings = {"offline": False, "in_process": False, "allow_unconfined": False, "link_time_limit_ms": 0, "compile_time_limit_ms": 0,
              "compile_memory_limit_mib": 0, "nvjitlink": None, "nvrtc": None, "libnvvm": None, "cache": True,
-             "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0}
+             "cache_folder": None, "cache_folder_limit": 0, "cache_memory_limit": 0, "line_info": False}
 _BITS = {"link_time_limit_ms": 32, "compile_time_limit_ms": 32, "compile_memory_limit_mib": 32, "cache_folder_limit": 64,
          "cache_memory_limit": 64}
 _PATHS = ("nvjitlink", "nvrtc", "libnvvm", "cache_folder")
@@ -62,7 +63,10 @@ def configure(**settings) -> None:
     link_time_limit_ms, compile_time_limit_ms, compile_memory_limit_mib   0: the defaults
     cache               False: links and compiles are not stored
     cache_folder        "": stores them only in memory; None: the program's folder
-    cache_folder_limit, cache_memory_limit   bytes; 0: the defaults"""
+    cache_folder_limit, cache_memory_limit   bytes; 0: the defaults
+    line_info           True: compiles the operators of algorithms, CUDA source and Python functions, with source lines for
+                        debuggers and profilers; CUDA source in a text is kept as a file in the cache folder. For lines of
+                        operators, pass mode="ptx": in "lto" mode libraries without line information hide them"""
     for name in settings:
         if name not in _settings:
             raise UsageError(f"configure has no setting {name}", input=name, hint=f"settings: {', '.join(_settings)}")
@@ -138,6 +142,11 @@ def compiler() -> Compiler:
         libnvvm=_optional("libnvvm"), offline=_settings["offline"])))
 
 
+def has_line_info() -> bool:
+    """Whether operators are compiled with source lines."""
+    return _settings["line_info"]
+
+
 def is_offline() -> bool:
     """Whether links and compiles come from cache layers only."""
     return _settings["offline"] or os.environ.get("FATLINK_OFFLINE") == "1"
@@ -207,9 +216,9 @@ def _compile(source, contract, name, include_folders, settings):
     return Input(handle.value, take_text(warnings))
 
 
-def compile_operator(source, *, contract, name, include_folders=()) -> Input:
-    """As compile(), without a CompilerWarning."""
-    return _compile(source, contract, name, include_folders, CompileOptions())
+def compile_operator(source, *, contract, name, include_folders=(), has_lines=True) -> Input:
+    """As compile(), with the setting `line_info` if the user wrote the lines, and without a CompilerWarning."""
+    return _compile(source, contract, name, include_folders, CompileOptions(line_info=has_lines and has_line_info()))
 
 
 _warned: set = set()  # names of sources and what the compiler said of them
@@ -297,6 +306,11 @@ class Image(Handle):
         """Writes the bytes to a file, which appears only when it is complete."""
         write_file(path, bytes(self))
 
+    def object_code(self, *, name: str = "fatlink", symbol_mapping: dict | None = None) -> Any:
+        """The image as an ObjectCode of cuda.core, whose get_kernel() loads it. `symbol_mapping`: maps names that get_kernel() is
+        passed to symbols. An image of the kind "ltoir" or "relocatable" is for cuda.core's Linker."""
+        return object_code(bytes(self), self.kind, name, symbol_mapping)
+
     def __repr__(self) -> str:
         return f"<fatlink.Image {self.kind} for {self.target}, {self.mode} mode>"
 
@@ -345,7 +359,7 @@ def link_options(target, mode, options):
 
 
 def link(inputs: Any, *, target: str | Device, mode: str = "lto", **options: Any) -> Image:
-    """Checks and links `inputs`: names, files or Inputs, the library first.
+    """Checks and links `inputs`: names, files, Inputs or ObjectCodes of cuda.core, the library first.
 
     target   "sm_90", "sm_90a", or the Device that loads the image
     mode     "lto": optimized across the inputs; "ptx": compiled PTX, calls stay calls; "sass": cubins only

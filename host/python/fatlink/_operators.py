@@ -193,6 +193,23 @@ def name_of(op):
     return op if is_name(op) else None
 
 
+def framework_operator(classes, algorithm, op, options, *, others, without_gradient):
+    """The class in `classes` of an operator of PyTorch or JAX, its operator, and those of `options` that are stated. The hints of
+    errors: `others`, for another algorithm; `without_gradient`, where the algorithm takes no `gradient`."""
+    cls = classes.get(algorithm) if isinstance(algorithm, str) else None
+    if cls is None:
+        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm", hint=f"pass one of {', '.join(classes)}; {others}")
+    stated = {option: value for option, value in options.items() if value is not None}
+    for option in stated:
+        if option not in cls.options:
+            raise UsageTypeError(f"{option} is not an argument of {algorithm}", input=option, hint=(
+                without_gradient if option == "gradient" else f"leave it out; {algorithm} takes {', '.join(cls.options)}"))
+    op = cls.default if op is None else op
+    if not callable(op) and not isinstance(op, (str, os.PathLike, Input)):
+        raise not_an_operator(op, "map1")
+    return cls, op, stated
+
+
 def not_an_operator(op, base):
     """The error for a value that is not an operator. For an array, it says what the caller probably wants."""
     hint = "pass a name, a file, a fatlink.Input, CUDA source or a Python function"
@@ -260,28 +277,36 @@ def _by_name(name, base, contract, elements, result):
     if has_family(name, base):
         _require_one_type(name, elements)
     operators = []
-    missing = None
     is_family = name in families(base, element)
     suffixes = sorted(suffixes_of(element), key=lambda suffix: suffix.endswith("s") != base.startswith("map"))  # add_floats
     names = [name, *(f"{stem_of(name, base)}_{suffix}" for suffix in suffixes)] if element.cuda_name else [name]
-    for spelling in names:
-        try:
-            entry = Input.find(spelling)
-        except FileError as cause:
-            missing = missing or cause
-            continue
-        operators.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element),
-                                  is_family or spelling != name, result))
-        if spelling == name and not is_family:
-            return operators
-    if is_family:
-        operators.append(Operator(name, lambda: [_compiled(
-            f"operator {name} of {element}", lambda: compile(source_of(name, base, element, result), contract=contract, name=f"{name}.cu"),
-            " (no installed operator of this name is for this type)")],
-            identity_of(name, element), result=result or (element if element.is_bool else None)))
-    if not operators:
-        raise _unknown(name) from missing
-    return operators
+    missing = None
+    try:
+        for spelling in names:
+            try:
+                entry = Input.find(spelling)
+            except FileError as cause:
+                missing = missing or cause
+                continue
+            operators.append(Operator(spelling, lambda entry=entry: [entry], identity_of(spelling, element),
+                                      is_family or spelling != name, result))
+            if spelling == name and not is_family:
+                return operators
+        if is_family:
+            operators.append(_of_family(name, base, contract, element, result))
+        if not operators:
+            raise _unknown(name) from missing
+        return operators
+    finally:
+        missing = None  # refers to this frame, and so to the arrays of the caller
+
+
+def _of_family(name, base, contract, element, result):
+    """The operator that fatlink writes for this type."""
+    return Operator(name, lambda: [_compiled(
+        f"operator {name} of {element}", lambda: compile(source_of(name, base, element, result), contract=contract, name=f"{name}.cu"),
+        " (no installed operator of this name is for this type)")],
+        identity_of(name, element), result=result or (element if element.is_bool else None))
 
 
 def _require_one_type(name, elements):

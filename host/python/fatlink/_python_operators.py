@@ -12,9 +12,10 @@ from types import CellType, FunctionType, ModuleType
 from ._arguments import attribute, first_line, is_of_numpy
 from ._elements import INDEXES, number_type
 from ._errors import CompileError, UnavailableError, UsageError, UsageTypeError
+from ._ffi import c
 from ._inputs import Input
 from ._linking import compile_operator as compile
-from ._linking import is_offline
+from ._linking import has_line_info, is_offline
 
 # Numba puts arrays into constant memory, of which CUDA has 64 KiB. The limit also bounds what each call compares.
 _MAXIMUM_ARRAY_BYTES = 65536
@@ -211,9 +212,10 @@ def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
     if python_function is not None:
         function = _with_new_helpers(python_function, cuda)
         arguments += _defaults(function, len(arguments), types)
+    c.range_push(b"Numba")
     try:
         code, result = cuda.compile(function, arguments if result is None else result(*arguments),
-                                    device=True, abi="c", abi_info={"abi_name": symbol}, cc=(7, 5),
+                                    device=True, lineinfo=has_line_info(), abi="c", abi_info={"abi_name": symbol}, cc=(7, 5),
                                     output="ptx" if mode == "ptx" else "ltoir")
     except Exception as cause:  # Numba raises errors of many classes
         if "LibNotFound" in type(cause).__name__:
@@ -222,6 +224,8 @@ def _compile(function, arguments, mode, result=None, symbol=_SYMBOL):
         raise CompileError(f"Numba cannot compile {name}: {type(cause).__name__}: {first_line(cause) or 'no message'}",
                            code="numba-error", stage="compiler", input=name, log=str(cause),
                            hint="error.log has Numba's whole message; CUDA source can do what Numba cannot") from cause
+    finally:
+        c.range_pop()
     return code.encode() if isinstance(code, str) else bytes(code), result
 
 
@@ -368,5 +372,5 @@ def compile_function(function, base, contract, elements, mode, result):
                                                                           else elements))[:count]
     code, _ = _compile(function, arguments, mode, returned, _SYMBOLS.get(base, _SYMBOL))
     name = getattr(function, "__name__", "operator").strip("<>")
-    hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu")
+    hook = compile(_declarations(base, elements, result), contract=contract, name=f"{name}.cu", has_lines=False)
     return [hook, Input.from_bytes(code, f"{name} of Python")]

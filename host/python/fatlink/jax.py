@@ -9,7 +9,6 @@ import ctypes
 import functools
 import hashlib
 import math
-import os
 import weakref
 
 import jax
@@ -25,7 +24,7 @@ from ._ffi import XlaCall, c, raise_error
 from ._inputs import Input
 from ._kept_calls import find_algorithm
 from ._linking import mode_number
-from ._operators import Conversion, name_of, not_an_operator
+from ._operators import Conversion, framework_operator, name_of
 from ._plans import Slot
 from ._sorts import find_sort, key_bits
 
@@ -384,19 +383,9 @@ def operator(algorithm: str, op: Operator = None, *, gradient: Any = None, backw
         >>> square = fatlink.jax.operator("map", "square")
         >>> jax.jit(square)(jax.numpy.array([1.0, 2.0]))
         Array([1., 4.], dtype=float32)"""
-    cls = _ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None
-    if cls is None:
-        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm",
-                         hint=f"pass one of {', '.join(_ALGORITHMS)}; call other algorithms of fatlink outside of jax.jit")
     options = {"gradient": gradient, "backward": backward, "dtype": dtype, "init": init, "key": key, "bits": bits}
-    stated = {option: value for option, value in options.items() if value is not None}
-    for option in stated:
-        if option not in cls.options:
-            raise UsageTypeError(f"{option} is not an argument of {algorithm}", input=option, hint=(
-                _Algorithm.remedy if option == "gradient" else f"leave it out; {algorithm} takes {', '.join(cls.options)}"))
-    op = cls.default if op is None else op
-    if not callable(op) and not isinstance(op, (str, os.PathLike, Input)):
-        raise not_an_operator(op, "map1")
+    cls, op, stated = framework_operator(_ALGORITHMS, algorithm, op, options, without_gradient=_Algorithm.remedy,
+                                         others="call other algorithms of fatlink outside of jax.jit")
     mode_number(mode)
     _register_with_jax()
     return cls(algorithm, op, mode, **stated)

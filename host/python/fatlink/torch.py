@@ -5,7 +5,6 @@ The definition of an operator links nothing; the first call for each device and 
 program, it calls a function that only states the shape and type of the result."""
 from __future__ import annotations
 
-import os
 import re
 
 import torch
@@ -15,11 +14,10 @@ from ._arguments import shown
 from ._arrays import View, torch_kind
 from ._devices import HOST
 from ._elements import element_type
-from ._errors import UsageError, UsageTypeError
-from ._inputs import Input
-from ._kept_calls import find_algorithm
+from ._errors import UsageError
+from ._kept_calls import find_algorithm, find_repeated_operator
 from ._linking import mode_number
-from ._operators import has_family, is_path, is_source, is_sum, name_of, not_an_operator, text_of
+from ._operators import framework_operator, has_family, is_path, is_source, is_sum, name_of, text_of
 from ._plans import ABSENT, run, view_of
 from ._python_operators import function_of
 from ._sorts import find_sort, key_bits
@@ -36,17 +34,9 @@ def _dtype(stated):
     return None if stated is None else torch_kind().dtype_of(element_type(stated))
 
 
-def _view(tensor, name):
-    """The View of a tensor without its gradient; a tensor that is not contiguous is copied."""
-    return view_of(tensor.detach().contiguous(), name)
-
-
-def _run(call, names, entries, like):
-    """Runs an algorithm in the current stream. PyTorch allocates the scratch memory on a GPU, so that its statistics include
-    this memory, and a CUDA graph keeps it."""
-    size = 0 if like.place == HOST else call.prepared.scratch_bytes(names, entries)
-    scratch = torch.empty(size, dtype=torch.uint8, device=like.array.device) if size else None
-    run(call.prepared, names, entries, scratch=scratch)
+def _array(tensor):
+    """A tensor without its gradient; a tensor that is not contiguous is copied."""
+    return (tensor.detach() if tensor.requires_grad else tensor).contiguous()
 
 
 class _Algorithm:
@@ -54,6 +44,8 @@ class _Algorithm:
 
     options: tuple = ()  # the arguments that operator() passes
     default: Any = None  # the operator if none is passed
+    dimensions = 0  # of the tensors, as in a fatlink_array_exchange
+    is_repeated = True  # the plan has no arrays besides those of the call
     remedy = "call register_autograd of the operator, with a function that computes the gradient from tensors; or pass x.detach()"
 
     def __init__(self, name, op, mode, count=1):
@@ -74,7 +66,32 @@ class _Algorithm:
         return tensors[0].new_empty(self.shape(tensors[0]), dtype=self.dtype_of_result(*tensors))
 
     def compute(self, *tensors):
-        """The result, in the current stream."""
+        """The result, in the current stream. PyTorch allocates the scratch memory on a GPU, so that its statistics include this
+        memory, and a CUDA graph keeps it."""
+        arrays = self.arrays(*tensors)
+        again = find_repeated_operator(self, self.op, self.mode, arrays, self.dimensions)
+        if again is not None and (done := again.run(arrays, None)) is not None:
+            return done
+        sources = self.views(arrays)
+        call, names, entries, result = self.bind(*sources)
+        place = sources[0].place
+        size = 0 if place == HOST else call.prepared.scratch_bytes(names, entries)
+        scratch = torch.empty(size, dtype=torch.uint8, device=arrays[0].device) if size else None
+        run(call.prepared, names, entries, scratch=scratch)
+        if again is not None and self.is_repeated:
+            again.learn(call.prepared, names, entries, sources, result)
+            again.scratch_sizes[arrays[0].numel()] = size
+        return result.array
+
+    def arrays(self, *tensors):
+        """The tensors that the plan reads."""
+        return tuple(_array(tensor) for tensor in tensors)
+
+    def views(self, arrays):
+        return tuple(view_of(array, name) for array, name in zip(arrays, _NAMES))
+
+    def bind(self, *sources):
+        """The prepared algorithm, the names and entries of its arguments, and the View of the result."""
         raise NotImplementedError
 
     def define(self):
@@ -128,16 +145,15 @@ class _Map(_Algorithm):
         call = find_algorithm(base, base, self.op, sources, None, "ptx")  # which the reference device does not link
         return torch_kind().dtype_of(call.elements["out"] or call.require_element("out", sources[0]))
 
-    def compute(self, *tensors):
-        sources = [_view(tensor, name) for tensor, name in zip(tensors, _NAMES)]
-        if len(sources) > 1:
-            sources = views_of_equal_shapes(*sources, *[None] * (3 - len(sources)))
+    def views(self, arrays):
+        return views_of_equal_shapes(*arrays, *[None] * (3 - len(arrays))) if len(arrays) > 1 else super().views(arrays)
+
+    def bind(self, *sources):
         base, names = MAPS[len(sources)]
         dtype = self.dtype if self.like is None else sources[self.like].element
         call = find_algorithm(base, base, self.op, sources, None, self.mode, dtype)
         result = output_for(call, "out", None, sources[0].shape, sources[0], None)
-        _run(call, names, (result, *sources, ABSENT), sources[0])
-        return result.array
+        return call, names, (result, *sources, ABSENT), result
 
     def define(self):
         defined = super().define()
@@ -204,9 +220,8 @@ class _Sum(_Algorithm):
             return self.dtype
         return torch.int64 if _element(x).sum_type is not None and is_sum(self.op) else x.dtype
 
-    def source(self, x):
-        """The View of the elements that are combined."""
-        return _view(x.to(self.dtype_of_result(x)), "x")
+    def arrays(self, x):
+        return (_array(x.to(self.dtype_of_result(x))),)
 
     def define_gradient(self, defined):
         if name_of(self.op) != "add":
@@ -224,6 +239,7 @@ class _Sum(_Algorithm):
 
 class _Reduce(_Sum):
     options = ("dtype", "init")
+    dimensions = -1
 
     def __init__(self, name, op, mode, dtype=None, init=None):
         super().__init__(name, op, mode, dtype)
@@ -232,12 +248,10 @@ class _Reduce(_Sum):
     def shape(self, x):
         return ()
 
-    def compute(self, x):
-        source = self.source(x)
+    def bind(self, source):
         call = find_algorithm("reduce", "combine", self.op, (source,), None, self.mode)
         result = output_for(call, "out", None, (), source, None)
-        _run(call, ("in", "out", "init"), (source, result, call.initial(self.init)), source)
-        return result.array
+        return call, ("in", "out", "init"), (source, result, call.initial(self.init)), result
 
     def gradient_of_sum(self, defined):
         return lambda grad, shape: grad.expand(shape)
@@ -245,19 +259,18 @@ class _Reduce(_Sum):
 
 class _Scan(_Sum):
     algorithm = "scan"
+    dimensions = 1
 
     def shape(self, x):
         require_one_dimension(x, self.algorithm)
         return x.shape
 
-    def compute(self, x):
-        source = self.source(x)
+    def bind(self, source):
         require_one_dimension(source, self.algorithm)
         call = find_algorithm(self.algorithm, "combine", self.op, (source,), None, self.mode)
         result = output_for(call, "out", None, source.shape, source, None)
         names, values = self.initial(call)
-        _run(call, ("in", "out", *names), (source, result, *values), source)
-        return result.array
+        return call, ("in", "out", *names), (source, result, *values), result
 
     def initial(self, call):
         """The argument with which the scan begins: its name and value."""
@@ -289,6 +302,7 @@ class _ExclusiveScan(_Scan):
 
 class _Sort(_Algorithm):
     options = ("key", "bits")
+    dimensions = 1
     default = "less"
     suffix = ""  # of the algorithm's name
 
@@ -301,15 +315,13 @@ class _Sort(_Algorithm):
         require_one_dimension(x, "sort")
         return x.shape
 
-    def compute(self, x):
-        source = _view(x, "x")
+    def bind(self, source):
         require_one_dimension(source, "sort")
         call = find_sort(self.suffix, self.op, self.key, self.bits, source, None, self.mode)
         result = output_for(call, "out", None, source.shape, source, None)
         others, values, returned = self.others(source, result)
         names, bits = key_bits(call, self.bits)
-        _run(call, ("in", "out", *others, *names), (source, result, *values, *bits), source)
-        return returned.array
+        return call, ("in", "out", *others, *names), (source, result, *values, *bits), returned
 
     def others(self, source, result):
         """The names and Views of further arrays, and the View that is returned."""
@@ -330,12 +342,13 @@ class _Order(_Sort):
     """The indexes that sort the elements."""
 
     suffix = "_pairs_wide"
+    is_repeated = False
 
     def dtype_of_result(self, x):
         return torch.int64
 
     def others(self, source, result):
-        indexes = _view(torch.arange(source.count, device=source.array.device), "indexes")
+        indexes = view_of(torch.arange(source.count, device=source.array.device), "indexes")
         order = indexes.kind.make(indexes, indexes.shape, indexes.element)
         return ("in_values", "out_values"), (indexes, order), order
 
@@ -367,19 +380,9 @@ def operator(name: str, algorithm: str, op: Operator = None, *, gradient: Any = 
         tensor([1., 4.])"""
     if not isinstance(name, str) or not re.fullmatch(r"\w+::\w+", name):
         raise UsageError(f"name is {shown(name)}", input="name", hint='pass a namespace and a name: "mylib::silu"')
-    cls = _ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None
-    if cls is None:
-        raise UsageError(f"algorithm is {shown(algorithm)}", input="algorithm",
-                         hint=f"pass one of {', '.join(_ALGORITHMS)}; for another, write a torch.library.custom_op that calls fatlink")
     options = {"gradient": gradient, "arrays": arrays, "dtype": dtype, "init": init, "key": key, "bits": bits}
-    stated = {option: value for option, value in options.items() if value is not None}
-    for option in stated:
-        if option not in cls.options:
-            raise UsageTypeError(f"{option} is not an argument of {algorithm}", input=option, hint=(
-                "call register_autograd of the operator" if option == "gradient" else f"leave it out; {algorithm} takes {', '.join(cls.options)}"))
-    op = cls.default if op is None else op
-    if not callable(op) and not isinstance(op, (str, os.PathLike, Input)):
-        raise not_an_operator(op, "map1")
+    cls, op, stated = framework_operator(_ALGORITHMS, algorithm, op, options, without_gradient="call register_autograd of the operator",
+                                         others="for another, write a torch.library.custom_op that calls fatlink")
     mode_number(mode)
     function = cls(name, op, mode, **stated)
     defined = function.define()

@@ -73,7 +73,7 @@ constexpr std::array k_names{
     worded_name{"live_settings::tiered", "fatlink_live_settings.tiered", "live_settings::tiered", "tiered"},
     worded_name{"device::link_options(mode)", "fatlink_device_link_options", "--target", "target=fatlink.open_device()"},
     worded_name{"link for a GPU", "link for a GPU", "run on a GPU (--device gpu)", "link for a GPU"},
-    worded_name{"link_and_load", "fatlink_module_load", "fatlink::link_and_load", "fatlink.LiveModule"},
+    worded_name{"link_and_load", "fatlink_module_load", "fatlink::link_and_load", "fatlink.Module"},
     worded_name{"fatlink::watch", "fatlink::watch", "fatlink run --watch", "fatlink::watch of C++"},
     worded_name{", as in", ", as in", ": --set", ", as in"},
     worded_name{"pass the address of its bytes", "pass the address of its bytes", "pass its bytes with --state FILE, or state its fields in the transform's .json", "pass its bytes"},

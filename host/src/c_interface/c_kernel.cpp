@@ -38,6 +38,11 @@ fatlink_error* fatlink_module_variable(fatlink_module* module, char const* name,
   });
 }
 
+void* fatlink_module_handle(fatlink_module const* module)
+{
+  return module == nullptr ? nullptr : module->module.native_handle();
+}
+
 void fatlink_module_free(fatlink_module* module)
 {
   delete module;
@@ -56,6 +61,11 @@ size_t fatlink_kernel_parameter_bytes(fatlink_kernel const* kernel, size_t index
 void* fatlink_kernel_handle(fatlink_kernel const* kernel)
 {
   return kernel == nullptr ? nullptr : kernel->kernel.native_handle();
+}
+
+void* fatlink_kernel_cu_kernel(fatlink_kernel const* kernel)
+{
+  return kernel == nullptr ? nullptr : kernel->kernel.native_kernel();
 }
 
 fatlink_error* fatlink_kernel_launch(fatlink_kernel const* kernel, void* stream,

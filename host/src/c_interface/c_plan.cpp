@@ -117,7 +117,7 @@ fatlink_error* fatlink_plan_run_objects(fatlink_object_call const* call)
                               made.objects);
     auto const stream = arrays.current_stream();
     array_exchange::unlocked const others_run(arrays);
-    prepared.plan.run(stream, given.span());
+    prepared.plan.run(stream, given.span(), {.address = made.scratch, .bytes = made.scratch_bytes});
   });
 }
 

@@ -40,6 +40,8 @@ constexpr inline std::size_t k_first_size<fatlink_image_info> = 56;
 template <>
 constexpr inline std::size_t k_first_size<fatlink_linker_settings> = 40;
 template <>
+constexpr inline std::size_t k_first_size<fatlink_object_call> = 48;
+template <>
 constexpr inline std::size_t k_first_size<fatlink_plan_request> = 40;
 template <>
 constexpr inline std::size_t k_first_size<fatlink_link_options> = 128;

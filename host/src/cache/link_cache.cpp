@@ -28,6 +28,7 @@
 #include "util/process/cancel_check.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/fork_guard.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 #include "util/text/number.hpp"
 
@@ -199,6 +200,26 @@ constexpr char const* k_no_folder_hint =
                     .code = error_code::unusable_cache,
                     .hint = hint});
 }
+
+/// The range of a lookup. A mark at its end tells a hit, whose payload is the size of the link,
+/// from a miss.
+class lookup_range {
+ public:
+  explicit lookup_range(char const* name) noexcept : range_(name) {}
+
+  void end(cached_link const* found) noexcept
+  {
+    if (!range_.is_open()) return;
+    if (found == nullptr)
+      detail::mark("cache miss");
+    else
+      detail::mark("cache hit", found->bytes.size());
+    range_.end();
+  }
+
+ private:
+  detail::tool_range range_;
+};
 
 /// When a wait of `limit`, which begins now, ends. A longer one counts as a year: the sum would
 /// overflow.
@@ -394,10 +415,16 @@ link_cache::result link_cache::find_or_make(cache_key const& key,
 {
   auto const wait_end = wait_limit ? end_of(*wait_limit) : clock::time_point::max();
   auto outcome = cache_outcome::hit;
+  lookup_range lookup("cache lookup");
+  auto const make_missing = [&] {
+    lookup.end(nullptr);
+    return make();
+  };
   auto memory_result = state_->memory.find_or_make(
       key.parts(),
-      [&] { return state_->find_or_make_stored(key, make, preferred, wait_end, outcome); },
+      [&] { return state_->find_or_make_stored(key, make_missing, preferred, wait_end, outcome); },
       wait_end);
+  lookup.end(memory_result.link.get());
   if (memory_result.is_hit) outcome = cache_outcome::hit;
   ++(outcome == cache_outcome::hit ? state_->hits : state_->misses);
   return {std::move(memory_result.link), outcome};
@@ -406,22 +433,26 @@ link_cache::result link_cache::find_or_make(cache_key const& key,
 std::shared_ptr<cached_link const> link_cache::find_shipped(cache_key const& key)
 {
   if (state_->settings.layers.empty()) return nullptr;
+  lookup_range lookup("shipped cache lookup");
   auto found = state_->memory.find_or_make(key.parts(), [&]() -> cache::memory_layer::product {
     auto link = state_->find_in_layers(key.name(), key.parts());
     if (!link) return {.link = nullptr, .keep = false};
     return {std::make_shared<cached_link const>(std::move(*link))};
   });
+  lookup.end(found.link.get());
   if (found.link) ++state_->hits;
   return std::move(found.link);
 }
 
 std::shared_ptr<cached_link const> link_cache::find(cache_key const& key)
 {
+  lookup_range lookup("cache lookup");
   auto found = state_->memory.find_or_make(key.parts(), [&]() -> cache::memory_layer::product {
     auto link = state_->find_stored({&key});
     if (!link) return {.link = nullptr, .keep = false};
     return {std::make_shared<cached_link const>(std::move(*link))};
   });
+  lookup.end(found.link.get());
   return std::move(found.link);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache/folder.hpp"
+#include "cache/kept_sources.hpp"
 #include "cache/ledger.hpp"
 #include "cache/unpacked_headers.hpp"
 #include "util/text/format.hpp"
@@ -323,6 +324,7 @@ cache_cleaning user_layer::clear() const
     ++result.entries;
   }
   remove_unpacked_headers(*cache_folder);
+  remove_kept_sources(*cache_folder);
   write_ledger(*cache_folder, {.counted = true});
   return result;
 }

@@ -88,10 +88,16 @@ void compile_inputs::read_ir()
 program compile_inputs::make_program(bool is_minimal) const
 {
   return {.name = subject.program_name,
-          .source = std::string(without_mark(code.text())),
+          .source = line_directive_ + std::string(without_mark(code.text())),
           .headers = libraries_,
           .compiles = is_cuda() ? nvrtc_compiles(options, headers->options(), is_minimal)
                                 : nvvm_compiles(options)};
+}
+
+void compile_inputs::name_lines(fs::path const& file)
+{
+  line_directive_ = detail::format("#line 1 \"{}\"\n", file.string());
+  subject.header_files[file.string()] = subject.name;  // in messages
 }
 
 std::vector<fs::path> compile_inputs::read_headers() const

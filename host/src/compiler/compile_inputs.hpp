@@ -36,6 +36,8 @@ class compile_inputs {
   [[nodiscard]] program make_program(bool is_minimal = false) const;
   /// The headers that were read, and compile_options::header.
   [[nodiscard]] std::vector<std::filesystem::path> read_headers() const;
+  /// Lets line tables name `file`, which has the text of the source.
+  void name_lines(std::filesystem::path const& file);
   /// Fills subject.header_files. Relative to the working folder, if they are below it.
   void name_header_files();
 
@@ -53,6 +55,7 @@ class compile_inputs {
   void read_ir();
 
   std::vector<memory_header> libraries_;  ///< of LLVM IR: libdevice, if it is needed
+  std::string line_directive_;            ///< before the source; empty: none
 };
 
 /// @throws usage_error no architecture, one that is older than CUDA 13 knows or given twice, an

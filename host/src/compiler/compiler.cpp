@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/kept_sources.hpp"
 #include "cache/offline.hpp"
 #include "cache/record.hpp"
 #include "compiler/compile_inputs.hpp"
@@ -21,11 +22,11 @@
 #include "compiler/hook_types.hpp"
 #include "compiler/llvm_ir.hpp"
 #include "compiler/make_fatbin.hpp"
-#include "compiler/offline_compile.hpp"
 #include "fatlink/cache.hpp"
 #include "toolkit/nvrtc.hpp"
 #include "util/process/environment.hpp"
 #include "util/process/stopwatch.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink::detail {
@@ -138,6 +139,7 @@ std::vector<compile_product> source_compiler::compile(program const& subject)
 {
   auto const tool = inputs_.is_cuda() ? helper_tool::nvrtc : helper_tool::libnvvm;
   check_confinement(tool);
+  tool_range const range(inputs_.is_cuda() ? "NVRTC" : "libNVVM");
   stopwatch watch;
   auto reply = helpers_.compile(
       tool, subject, [&](std::string const& path) { return inputs_.headers->answer(path); });
@@ -173,6 +175,45 @@ try {
   throw unavailable_error(stage::compiler, std::move(details));
 }
 
+std::string describe_conditions(compile_inputs const& inputs)
+{
+  std::string text;
+  auto const add = [&](std::vector<target> const& targets, char const* before) {
+    for (auto const& architecture : targets)
+      text += (&architecture == &targets.front() ? before : ", ") + architecture.name();
+  };
+  add(inputs.options.architectures, " for ");
+  add(inputs.options.sass, " with SASS for ");
+  if (inputs.contract) text += " with the contract " + inputs.contract->title();
+  return text;
+}
+
+/// In offline mode: what is missing, and how to add it to a layer. `cache`: may be null.
+/// @throws unavailable_error error_code::offline.
+[[noreturn]] void refuse_compile_offline(std::shared_ptr<link_cache> const& cache,
+                                         compile_inputs const& inputs)
+{
+  auto const& name = inputs.subject.name;
+  auto const conditions = describe_conditions(inputs);
+  if (!inputs.is_cuda())
+    cache::refuse_offline(
+        stage::compiler,
+        detail::format("no cache layer can have compiled LLVM IR: {}{}", name, conditions), name,
+        "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
+  auto hint = cache::describe_layer();
+  if (!cache) hint = "<set compiler_settings::cache>; " + hint;
+  cache::refuse_offline(
+      stage::compiler,
+      detail::format("{} the compiled source {}{}", cache::describe_miss(cache), name, conditions),
+      name, std::move(hint));
+}
+
+/// "compile operator.cu".
+std::string range_name(compile_inputs const& inputs)
+{
+  return "compile " + std::filesystem::path(inputs.subject.name).filename().string();
+}
+
 /// One compile, through the cache. Threads: one at a time.
 class compile_session {
  public:
@@ -189,6 +230,7 @@ class compile_session {
  private:
   compiled_source make_result(stopwatch& watch);
   void read_inputs();
+  void keep_source();
   [[nodiscard]] bool may_use_shipped() const;
   [[nodiscard]] cache_key make_shipped_key() const;
   std::shared_ptr<cached_link const> find_shipped();
@@ -219,14 +261,17 @@ compile_session::compile_session(compiler_state& state, source const& code,
 
 compiled_source compile_session::run()
 {
+  tool_range const range([&] { return range_name(inputs_); });
   stopwatch watch;
   inputs_.read_contract(helpers_);
   if (may_use_shipped()) product_ = find_shipped();
+  if (!product_ && !state_.is_offline) keep_source();
   return make_result(watch);
 }
 
 compiled_source compile_session::run_into(std::filesystem::path const& layer)
 {
+  tool_range const range([&] { return range_name(inputs_); });
   stopwatch watch;
   cache::refuse_layer_offline(stage::compiler, state_.is_offline);
   inputs_.read_contract(helpers_);
@@ -267,6 +312,23 @@ compiled_source compile_session::make_result(stopwatch& watch)
 void compile_session::read_inputs()
 {
   inputs_.read(state_.locate(inputs_.code.language()), state_.settings.cache.get());
+}
+
+/// Not for layers, which would then contain a path of this machine.
+void compile_session::keep_source()
+{
+  auto const& cache = state_.settings.cache;
+  auto const is_in_memory = inputs_.is_cuda() && inputs_.code.folder().empty();
+  if (!inputs_.options.line_info || !is_in_memory || !cache || cache->settings().folder.empty())
+    return;
+  try {
+    inputs_.name_lines(cache::keep_source(cache->settings().folder, inputs_.subject.program_name,
+                                          inputs_.code.text()));
+  } catch (cache::folder_error const& failure) {
+    warnings_.push_back(detail::format(
+        "{}: the source lines name no file, because the source cannot be kept in the cache: {}",
+        inputs_.subject.name, failure.message));
+  }
 }
 
 /// Whether a compile that a package ships may be used, whatever NVRTC made it: not where the caller

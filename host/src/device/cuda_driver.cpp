@@ -81,9 +81,11 @@ void bind_textures(shared_library const& library, driver& api)
 
 void bind_kernels(shared_library const& library, driver& api)
 {
-  bind_call(library, "cuModuleLoadDataEx", api.module_load);
-  bind_call(library, "cuModuleUnload", api.module_unload);
-  bind_call(library, "cuModuleGetFunction", api.module_get_function);
+  bind_call(library, "cuLibraryLoadData", api.library_load);
+  bind_call(library, "cuLibraryUnload", api.library_unload);
+  bind_call(library, "cuLibraryGetModule", api.library_get_module);
+  bind_call(library, "cuLibraryGetKernel", api.library_get_kernel);
+  bind_call(library, "cuKernelGetFunction", api.kernel_get_function);
   bind_call(library, "cuModuleGetGlobal_v2", api.module_get_global);
   bind_call(library, "cuFuncGetParamInfo", api.func_get_param_info);
   bind_call(library, "cuFuncLoad", api.func_load);
@@ -149,6 +151,12 @@ char const* remedy(CUresult code)
     case CUDA_ERROR_NO_BINARY_FOR_GPU:
     case CUDA_ERROR_INVALID_IMAGE:
       return "link with <device::link_options(mode)> of this GPU";
+    case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    case CUDA_ERROR_STREAM_CAPTURE_IMPLICIT:
+    case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+      return "a stream is being captured into a CUDA graph; make this call before or after the "
+             "capture";
     default:
       return "<nvidia-smi> shows the driver and the GPUs";
   }

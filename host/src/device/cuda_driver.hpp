@@ -48,9 +48,11 @@ struct driver {
   decltype(&::cuTexObjectDestroy) texture_destroy;
   decltype(&::cuSurfObjectCreate) surface_create;
   decltype(&::cuSurfObjectDestroy) surface_destroy;
-  decltype(&::cuModuleLoadDataEx) module_load;
-  decltype(&::cuModuleUnload) module_unload;
-  decltype(&::cuModuleGetFunction) module_get_function;
+  decltype(&::cuLibraryLoadData) library_load;           ///< in drivers since 12.0
+  decltype(&::cuLibraryUnload) library_unload;           ///< in drivers since 12.0
+  decltype(&::cuLibraryGetModule) library_get_module;    ///< in drivers since 12.0
+  decltype(&::cuLibraryGetKernel) library_get_kernel;    ///< in drivers since 12.0
+  decltype(&::cuKernelGetFunction) kernel_get_function;  ///< in drivers since 12.0
   decltype(&::cuModuleGetGlobal) module_get_global;
   decltype(&::cuFuncGetParamInfo) func_get_param_info;  ///< in drivers since 12.4
   decltype(&::cuFuncLoad) func_load;                    ///< in drivers since 12.4
@@ -85,8 +87,9 @@ struct driver {
 /// @throws device_error no GPU with this ordinal.
 CUdevice gpu_handle(driver const& api, int ordinal);
 
-/// While it lives, calls of this thread that would invalidate a capture of another thread
-/// (cuStreamBeginCapture in global mode) neither do so nor fail.
+/// While it lives, calls of this thread that are not permitted during a capture
+/// (cuStreamBeginCapture) of this thread, or in global mode of any thread, neither fail nor
+/// invalidate the capture. Calls that use a captured stream still do.
 class relaxed_capture {
  public:
   explicit relaxed_capture(driver const& api) noexcept : api_(api) { exchange(); }

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "device/backends.hpp"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "device/cuda_driver.hpp"
-#include "device/device_checks.hpp"
 #include "device/driver_gate.hpp"
 #include "device/gpu_memory.hpp"
+#include "device/gpu_module.hpp"
 #include "fatlink/device_backend.hpp"
 #include "util/text/format.hpp"
 
@@ -57,255 +53,6 @@ device_info gpu_info(driver const& api, int ordinal)
               attribute(api, gpu, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN))};
 }
 
-// A cubin on the GPU, its kernels and its variables. The GPU's context must be current to the
-// calling thread. Units: bytes. Threads: safe.
-
-/// A kernel of a gpu_module, which owns it.
-class gpu_kernel {
- public:
-  /// @throws device_error the driver does not tell the kernel's parameters.
-  gpu_kernel(driver const& api, device_info const& info, CUfunction function, std::string name);
-
-  [[nodiscard]] CUfunction function() const noexcept { return function_; }
-  [[nodiscard]] std::span<std::size_t const> parameter_sizes() const noexcept { return sizes_; }
-  [[nodiscard]] kernel_attributes attributes() const;
-  [[nodiscard]] unsigned active_blocks(unsigned block_threads, std::size_t shared_bytes);
-  [[nodiscard]] block_size_suggestion suggest_block(std::size_t shared_bytes);
-
-  /// Lets launches use `bytes` of dynamic shared memory. Calls the driver only for more than any
-  /// call before. @throws device_error more than the GPU has for a block of this kernel.
-  void allow_shared(std::size_t bytes)
-  {
-    if (bytes > allowed_shared_.load(std::memory_order_relaxed)) raise_allowed_shared(bytes);
-  }
-
-  /// Queues a launch; `arguments` as cuLaunchKernel takes them. Returns what the driver returns.
-  [[nodiscard]] CUresult launch(CUstream stream, launch_shape const& shape,
-                                void* const* arguments) const;
-
- private:
-  [[nodiscard]] std::vector<std::size_t> read_parameter_sizes() const;
-  [[nodiscard]] std::size_t attribute(CUfunction_attribute name) const;
-  [[nodiscard]] std::size_t max_dynamic_shared_bytes() const;
-  void raise_allowed_shared(std::size_t bytes);
-
-  driver const& api_;
-  device_info const& info_;
-  CUfunction function_;
-  std::string name_;
-  std::vector<std::size_t> sizes_;
-  std::mutex mutex_;
-  std::atomic<std::size_t> allowed_shared_ = 0;  ///< launches with at most so much need no call
-};
-
-class gpu_module {
- public:
-  /// `info` outlives the module. @throws device_error the driver refuses the image, with its log.
-  gpu_module(driver const& api, device_info const& info, linked_image const& image);
-  ~gpu_module() = default;  ///< leaves the module loaded; see unload
-  gpu_module(gpu_module const&) = delete;
-  gpu_module& operator=(gpu_module const&) = delete;
-
-  void unload() noexcept;
-
-  /// Lives as long as the module. @throws file_error no such kernel.
-  gpu_kernel& find_kernel(std::string const& name);
-  /// @throws file_error no such variable.
-  [[nodiscard]] device_variable find_variable(std::string const& name) const;
-
- private:
-  [[nodiscard]] CUfunction load_kernel(std::string const& name) const;
-
-  driver const& api_;
-  device_info const& info_;
-  CUmodule module_ = nullptr;
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<gpu_kernel>> kernels_;
-};
-
-[[noreturn]] void fail_missing(char const* kind, std::string const& name, char const* hint)
-{
-  throw file_error(stage::device,
-                   {.message = detail::format("{} {} is not in the linked image", kind, name),
-                    .input = name,
-                    .code = vendor_code("CUDA_ERROR_NOT_FOUND"),
-                    .hint = hint});
-}
-
-gpu_module::gpu_module(driver const& api, device_info const& info, linked_image const& image)
-    : api_(api), info_(info)
-{
-  check_image_kind(info, image);
-  std::array<char, 8192> log{};
-  std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  std::array<void*, 2> values{log.data(), reinterpret_cast<void*>(log.size())};
-  auto bytes = image.bytes;  // the driver reads bytes that are not a cubin as text up to a NUL
-  bytes.push_back(std::byte{0});
-  driver_gate::exclusive_call const turn;
-  auto const code = api_.module_load(&module_, bytes.data(), static_cast<unsigned>(options.size()),
-                                     options.data(), values.data());
-  try {
-    api_.check(code, "loading the linked image on", info.name);
-  } catch (device_error const& failure) {
-    auto details = failure.details();
-    details.log = log.data();
-    throw device_error(stage::device, details);
-  }
-}
-
-void gpu_module::unload() noexcept
-{
-  driver_gate::exclusive_call const turn;
-  (void)api_.module_unload(module_);
-}
-
-gpu_kernel& gpu_module::find_kernel(std::string const& name)
-{
-  std::lock_guard const lock(mutex_);
-  if (auto const entry = kernels_.find(name); entry != kernels_.end()) return *entry->second;
-  auto kernel = std::make_unique<gpu_kernel>(api_, info_, load_kernel(name), name);
-  return *(kernels_[name] = std::move(kernel));
-}
-
-CUfunction gpu_module::load_kernel(std::string const& name) const
-{
-  driver_gate::exclusive_call const turn;
-  CUfunction function = nullptr;
-  auto const code = api_.module_get_function(&function, module_, name.c_str());
-  if (code == CUDA_ERROR_NOT_FOUND)
-    fail_missing("kernel", name, "<ptx_interface::kernels> lists the kernels of a fatbin");
-  api_.check(code, "finding the kernel", name);
-  api_.check(api_.func_load(function), "loading the kernel", name);
-  return function;
-}
-
-device_variable gpu_module::find_variable(std::string const& name) const
-{
-  driver_gate::exclusive_call const turn;
-  CUdeviceptr address = 0;
-  std::size_t bytes = 0;
-  auto const code = api_.module_get_global(&address, &bytes, module_, name.c_str());
-  if (code == CUDA_ERROR_NOT_FOUND)
-    fail_missing("variable", name,
-                 "pass the name as the PTX has it; a link may remove a variable that is not used");
-  api_.check(code, "finding the variable", name);
-  return {.address = address, .bytes = bytes};
-}
-
-gpu_kernel::gpu_kernel(driver const& api, device_info const& info, CUfunction function,
-                       std::string name)
-    : api_(api),
-      info_(info),
-      function_(function),
-      name_(std::move(name)),
-      sizes_(read_parameter_sizes())
-{
-}
-
-std::vector<std::size_t> gpu_kernel::read_parameter_sizes() const
-{
-  std::vector<std::size_t> sizes;
-  for (;;) {
-    std::size_t offset = 0;
-    std::size_t size = 0;
-    auto const code = api_.func_get_param_info(function_, sizes.size(), &offset, &size);
-    if (code == CUDA_ERROR_INVALID_VALUE) return sizes;  // the index after the last parameter
-    api_.check(code, "reading the parameters of kernel", name_);
-    sizes.push_back(size);
-  }
-}
-
-std::size_t gpu_kernel::attribute(CUfunction_attribute name) const
-{
-  int value = 0;
-  api_.check(api_.func_get_attribute(&value, name, function_), "reading attributes of kernel",
-             name_);
-  return static_cast<std::size_t>(std::max(value, 0));
-}
-
-std::size_t gpu_kernel::max_dynamic_shared_bytes() const
-{
-  auto const reserved = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
-  return info_.max_shared_bytes_per_block - std::min(info_.max_shared_bytes_per_block, reserved);
-}
-
-kernel_attributes gpu_kernel::attributes() const
-{
-  return {.registers = static_cast<unsigned>(attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)),
-          .static_shared_bytes = attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-          .local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-          .constant_bytes = attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
-          .max_threads_per_block =
-              static_cast<unsigned>(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)),
-          .max_dynamic_shared_bytes = max_dynamic_shared_bytes()};
-}
-
-unsigned gpu_kernel::active_blocks(unsigned block_threads, std::size_t shared_bytes)
-{
-  allow_shared(shared_bytes);
-  if (block_threads > attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)) return 0;
-  int blocks = 0;
-  api_.check(api_.occupancy_active_blocks(&blocks, function_, static_cast<int>(block_threads),
-                                          shared_bytes),
-             "reading the occupancy of kernel", name_);
-  return static_cast<unsigned>(blocks);
-}
-
-block_size_suggestion gpu_kernel::suggest_block(std::size_t shared_bytes)
-{
-  allow_shared(shared_bytes);
-  int grid_blocks = 0;
-  int block_threads = 0;
-  api_.check(
-      api_.occupancy_block_size(&grid_blocks, &block_threads, function_, nullptr, shared_bytes, 0),
-      "reading the occupancy of kernel", name_);
-  return {.block_threads = static_cast<unsigned>(block_threads),
-          .grid_blocks = static_cast<unsigned>(grid_blocks)};
-}
-
-CUresult gpu_kernel::launch(CUstream stream, launch_shape const& shape,
-                            void* const* arguments) const
-{
-  constexpr unsigned k_first_overlapping = 90;  // compute capability 9.0
-  // The driver takes the array without const and only reads it.
-  auto** const values = const_cast<void**>(arguments);
-  auto const& [grid, block, shared_bytes, overlap] = shape;
-  if (!overlap || info_.target.number() < k_first_overlapping)
-    return api_.launch_kernel(function_, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                              shared_bytes, stream, values, nullptr);
-  CUlaunchAttribute attribute{};
-  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
-  attribute.value.programmaticStreamSerializationAllowed = 1;
-  CUlaunchConfig config{};
-  config.gridDimX = grid.x;
-  config.gridDimY = grid.y;
-  config.gridDimZ = grid.z;
-  config.blockDimX = block.x;
-  config.blockDimY = block.y;
-  config.blockDimZ = block.z;
-  config.sharedMemBytes = shared_bytes;
-  config.hStream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = 1;
-  return api_.launch_kernel_with(&config, function_, values, nullptr);
-}
-
-void gpu_kernel::raise_allowed_shared(std::size_t bytes)
-{
-  std::lock_guard const lock(mutex_);
-  check_dynamic_shared(name_, bytes, max_dynamic_shared_bytes(),
-                       vendor_code("CUDA_ERROR_INVALID_VALUE"));
-  driver_gate::exclusive_call const turn;
-  auto allowed = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
-  if (bytes > allowed) {
-    api_.check(api_.func_set_attribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                       static_cast<int>(bytes)),
-               "raising the dynamic shared memory of kernel", name_);
-    allowed = bytes;
-  }
-  allowed_shared_ = allowed;
-}
-
 /// Retains the primary context and never releases it: at process exit the driver may be unloaded
 /// before the destructors of static objects run.
 ///
@@ -321,6 +68,11 @@ class gpu_context {
     context_guard context;
     explicit operator bool() const noexcept { return static_cast<bool>(context); }
   };
+  /// As above, and permission for calls that captures do not permit.
+  template <typename Call>
+  struct relaxed_entry : entry<Call> {
+    relaxed_capture mode;
+  };
 
   /// @param name  of the GPU, for errors; must live as long as this object
   gpu_context(driver const& api, int ordinal, std::string const& name);
@@ -335,18 +87,18 @@ class gpu_context {
     return {share_driver(), enter()};
   }
   /// For driver calls that share the driver's lock and may wait for the GPU.
-  [[nodiscard]] entry<driver_gate::blocking_call> enter_to_copy() const
+  [[nodiscard]] relaxed_entry<driver_gate::blocking_call> enter_to_copy() const
   {
-    return {driver_gate::blocking_call(gate_), enter()};
+    return {{driver_gate::blocking_call(gate_), enter()}, relaxed_capture(api_)};
   }
   /// For driver calls that take the driver's lock exclusively. Not frees, which wait for the GPU.
-  [[nodiscard]] entry<driver_gate::exclusive_call> enter_exclusively() const
+  [[nodiscard]] relaxed_entry<driver_gate::exclusive_call> enter_exclusively() const
   {
-    return {driver_gate::exclusive_call(gate_), enter()};
+    return {{driver_gate::exclusive_call(gate_), enter()}, relaxed_capture(api_)};
   }
-  [[nodiscard]] entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
+  [[nodiscard]] relaxed_entry<driver_gate::exclusive_call> try_enter_exclusively() const noexcept
   {
-    return {driver_gate::exclusive_call(gate_), try_enter()};
+    return {{driver_gate::exclusive_call(gate_), try_enter()}, relaxed_capture(api_)};
   }
   /// The turn of `enter_shared` alone.
   [[nodiscard]] driver_gate::shared_call share_driver() const
@@ -366,6 +118,7 @@ class gpu_context {
 gpu_context::gpu_context(driver const& api, int ordinal, std::string const& name)
     : api_(api), name_(name)
 {
+  relaxed_capture const mode(api);
   api_.check(api_.primary_context_retain(&context_, gpu_handle(api, ordinal)),
              "creating a context on", name);
   if (ordinal != 0) none_before_ = context_guard::none_before::is_restored;
@@ -396,6 +149,19 @@ class gpu_streams {
   std::string gpu_;
 };
 
+/// The driver would fail, and invalidate the capture.
+[[noreturn]] void fail_captured(std::string const& gpu)
+{
+  throw device_error(
+      stage::device,
+      {.message = detail::format("a stream of {} is being captured into a CUDA graph, so the host "
+                                 "cannot wait for its work",
+                                 gpu),
+       .input = gpu,
+       .code = vendor_code("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"),
+       .hint = "wait for the stream, or make the call that does, before or after the capture"});
+}
+
 CUstream gpu_streams::create_stream() const
 {
   CUstream stream = nullptr;
@@ -405,6 +171,11 @@ CUstream gpu_streams::create_stream() const
 
 void gpu_streams::synchronize(CUstream stream) const
 {
+  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+  if (api_.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
+      status != CU_STREAM_CAPTURE_STATUS_NONE)
+    fail_captured(gpu_);
+  relaxed_capture const mode(api_);
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
 
@@ -437,6 +208,7 @@ bool gpu_streams::event_done(CUevent event) const noexcept
 
 double gpu_streams::elapsed_ms(CUevent start, CUevent stop) const
 {
+  relaxed_capture const mode(api_);
   api_.check(api_.event_synchronize(stop), "running a kernel on", gpu_);
   float ms = 0;
   api_.check(api_.event_elapsed_time(&ms, start, stop), "timing on", gpu_);
@@ -466,6 +238,7 @@ class gpu_device final : public device_backend {
   }
   void release(device_address address) noexcept override
   {
+    relaxed_capture const mode(api_);
     if (auto const context = context_.try_enter()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
@@ -481,16 +254,19 @@ class gpu_device final : public device_backend {
   [[nodiscard]] memory_pool_state memory_pool() override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return memory_.pool_state();
   }
   void limit_memory_pool(std::size_t bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     memory_.set_pool_limit(bytes);
   }
   void trim_memory_pool(std::size_t keep) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     memory_.trim_pool(keep);
   }
   void copy_in(device_address destination, bytes_view source) override
@@ -555,29 +331,41 @@ class gpu_device final : public device_backend {
     return static_cast<gpu_module*>(module)->find_variable(name);
   }
 
+  [[nodiscard]] void* native_library(handle module) const noexcept override
+  {
+    return static_cast<gpu_module*>(module)->library();
+  }
+
   [[nodiscard]] std::span<std::size_t const> parameter_sizes(handle kernel) const noexcept override
   {
     return static_cast<gpu_kernel*>(kernel)->parameter_sizes();
   }
-  [[nodiscard]] void* native_kernel(handle kernel) const noexcept override
+  [[nodiscard]] void* native_function(handle kernel) const noexcept override
   {
     return static_cast<gpu_kernel*>(kernel)->function();
+  }
+  [[nodiscard]] void* native_kernel(handle kernel) const noexcept override
+  {
+    return static_cast<gpu_kernel*>(kernel)->native_kernel();
   }
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->attributes();
   }
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->active_blocks(block_threads, shared_bytes);
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
     auto const context = context_.enter();
+    relaxed_capture const mode(api_);
     return static_cast<gpu_kernel*>(kernel)->suggest_block(shared_bytes);
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
@@ -651,6 +439,7 @@ class gpu_device final : public device_backend {
   }
   void destroy_array(handle array) noexcept override
   {
+    relaxed_capture const mode(api_);
     if (auto const context = context_.try_enter())
       textures_.destroy_array(static_cast<CUarray>(array));
   }

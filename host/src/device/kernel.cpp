@@ -32,6 +32,11 @@ std::span<std::size_t const> untyped_kernel::parameter_sizes() const
 
 void* untyped_kernel::native_handle() const
 {
+  return require_device(backend_, k_object).native_function(function_);
+}
+
+void* untyped_kernel::native_kernel() const
+{
   return require_device(backend_, k_object).native_kernel(function_);
 }
 

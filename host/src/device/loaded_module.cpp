@@ -2,6 +2,7 @@
 #include "fatlink/loaded_module.hpp"
 
 #include "device/device_checks.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
@@ -23,11 +24,18 @@ bool is_symbol_name(std::string const& name) noexcept
                                    .hint = hint});
 }
 
+device_backend::handle load_in_range(device_backend& device, linked_image const& image)
+{
+  detail::tool_range const range("load", image.bytes.size());
+  return device.load(image);
+}
+
 }  // namespace
 
 loaded_module::loaded_module(std::shared_ptr<device_backend> backend, linked_image const& image)
     : backend_(std::move(backend)),
-      handle_(detail::own_handle(backend_, require_device(backend_, "the module").load(image),
+      handle_(detail::own_handle(backend_,
+                                 load_in_range(require_device(backend_, "the module"), image),
                                  &device_backend::unload))
 {
 }
@@ -54,6 +62,11 @@ untyped_kernel loaded_module::find_kernel(std::string const& name,
   auto kernel = find_kernel(name);
   detail::check_kernel_parameters(name, kernel.parameter_sizes(), parameter_sizes);
   return kernel;
+}
+
+void* loaded_module::native_handle() const
+{
+  return require_device(backend_, "the module").native_library(handle_.get());
 }
 
 device_variable loaded_module::find_variable(std::string const& name) const

@@ -581,6 +581,8 @@ class reference_device final : public device_backend {
   {
     return static_cast<reference_kernel*>(kernel)->parameter_sizes;
   }
+  [[nodiscard]] void* native_library(handle) const noexcept override { return nullptr; }
+  [[nodiscard]] void* native_function(handle) const noexcept override { return nullptr; }
   [[nodiscard]] void* native_kernel(handle) const noexcept override { return nullptr; }
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {

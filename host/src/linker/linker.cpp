@@ -2,11 +2,15 @@
 #include "fatlink/linker.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <memory>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cache/offline.hpp"
 #include "cache/record.hpp"
@@ -19,15 +23,161 @@
 #include "linker/image_functions.hpp"
 #include "linker/link_options.hpp"
 #include "linker/link_record.hpp"
-#include "linker/offline_link.hpp"
 #include "linker/run_nvjitlink.hpp"
 #include "preflight/entries.hpp"
 #include "preflight/rules.hpp"
 #include "util/process/cancel_check.hpp"
 #include "util/process/stopwatch.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 
 namespace fatlink {
+namespace detail {
+namespace {
+
+// The errors of offline mode: what is missing, and the command that adds it to a layer.
+
+std::string join(std::vector<std::string> const& words)
+{
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == words.size() ? " and " : ", ") + words[i];
+  return text;
+}
+
+std::string input_names(std::vector<fatbin> const& inputs)
+{
+  std::vector<std::string> names;
+  for (auto const& input : inputs) names.push_back(printable_line(input.name()));
+  return join(names);
+}
+
+char const* kind_suffix(image_kind emit)
+{
+  switch (emit) {
+    case image_kind::ptx:
+      return " (PTX)";
+    case image_kind::ltoir:
+      return " (LTO-IR)";
+    case image_kind::relocatable:
+      return " (relocatable)";
+    default:
+      return "";
+  }
+}
+
+bool has_link(link_cache& cache, std::vector<fatbin> const& inputs, link_options const& options)
+try {
+  check_link_options(options);
+  return cache.find(link_key(inputs, options, "")) != nullptr;
+} catch (usage_error const&) {
+  return false;  // this mode has no such link
+}
+
+/// "; the layers have it for sm_80", in ascending order; empty if they have it for nothing else.
+std::string describe_others(link_cache& cache, std::vector<fatbin> const& inputs,
+                            link_options const& options)
+{
+  std::vector<std::string> found;
+  auto other = options;
+  for (auto const& target : known_targets()) {
+    other.target = target;
+    if (has_link(cache, inputs, other)) found.push_back("for " + target.name());
+  }
+  other.target = options.target;
+  for (auto const mode : {link_mode::lto, link_mode::ptx, link_mode::sass}) {
+    other.mode = mode;
+    if (mode != options.mode && options.emit == image_kind::cubin && has_link(cache, inputs, other))
+      found.push_back(detail::format("in {} mode", to_string(mode)));
+  }
+  return found.empty() ? "" : detail::format(" (the layers have it {})", join(found));
+}
+
+/// A word of a shell's command.
+std::string quoted(std::string const& word)
+{
+  auto const is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("_-./=+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (auto const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// Whether options are set that have no place in the command.
+bool has_other_options(link_options options)
+{
+  options.kernels.clear();
+  options.require_inlined = false;
+  options.driver_cache = true;
+  return std::ranges::any_of(option_effects(),
+                             [&](option_effect const& effect) { return effect.is_set(options); });
+}
+
+/// Without names, the command would keep only the kernels of a launch plan, if there is one.
+std::string kernel_words(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  std::string words;
+  for (auto const& kernel : options.kernels) words += " --kernel " + quoted(kernel);
+  auto const sidecar = std::filesystem::path(inputs.front().name()).replace_extension(".json");
+  std::error_code ignored;
+  if (words.empty() && std::filesystem::exists(sidecar, ignored)) words = " --all-kernels";
+  return words;
+}
+
+/// The fatlink cache warm command that makes this link; empty if there is none.
+std::string warm_command(std::vector<fatbin> const& inputs, link_options const& options)
+{
+  if (has_other_options(options)) return {};
+  auto command =
+      detail::format("fatlink cache warm --target {} --mode {} --emit {} --layer FOLDER",
+                     options.target.name(), to_string(options.mode), to_string(options.emit));
+  command += kernel_words(inputs, options);
+  for (auto const& input : inputs) {
+    auto const file = file_of(input);
+    if (file.empty()) return {};
+    command += ' ' + quoted(file);
+  }
+  return command;
+}
+
+/// In offline mode, a link that no layer has. The message names the targets and modes for which the
+/// layers have a link of the same inputs and options. `cache`: may be null.
+/// @throws unavailable_error error_code::offline.
+[[noreturn]] void refuse_link_offline(std::shared_ptr<link_cache> const& cache,
+                                      std::vector<fatbin> const& inputs,
+                                      link_options const& options)
+{
+  auto const subject =
+      detail::format("the {} link of {} for {}{}", to_string(options.mode), input_names(inputs),
+                     options.target.name(), kind_suffix(options.emit));
+  auto const& library = inputs.front().name();
+  if (options.emit != image_kind::cubin && options.emit != image_kind::ptx)
+    cache::refuse_offline(
+        stage::linker, "no cache layer can have " + subject, library,
+        "link it before, on a machine with nvJitLink, and pass the fatbin as an input");
+  auto const has_layers = cache && !cache->settings().layers.empty();
+  auto const others = has_layers ? describe_others(*cache, inputs, options) : "";
+  auto hint = cache::describe_layer(warm_command(inputs, options));
+  if (!cache) hint = "<set linker_settings::cache>; " + hint;
+  cache::refuse_offline(stage::linker,
+                        detail::format("{} {}{}", cache::describe_miss(cache), subject, others),
+                        library, std::move(hint));
+}
+
+/// In offline mode, a check by links. @throws unavailable_error error_code::offline.
+[[noreturn]] void refuse_check_offline(std::vector<fatbin> const& inputs)
+{
+  cache::refuse_offline(
+      stage::linker, detail::format("the links that check {} need nvJitLink", input_names(inputs)),
+      inputs.front().name(), "check it without links: <preflight>");
+}
+
+}  // namespace
+}  // namespace detail
+
 namespace {
 
 /// The inputs' PTX for the target; preflight checked that each has some.
@@ -89,6 +239,15 @@ ident merged_ident(std::vector<fatbin> const& inputs)
   return merged;
 }
 
+/// "link reduce_4.fatbin + add_float.fatbin".
+std::string range_name(std::vector<fatbin> const& inputs)
+{
+  std::string names;
+  for (auto const& input : inputs)
+    names += (names.empty() ? "" : " + ") + std::filesystem::path(input.name()).filename().string();
+  return "link " + names;
+}
+
 /// A fatbin of `image`, the LTO-IR or relocatable cubin that nvJitLink made of `inputs`, for the
 /// target of `options`: with digests, the float flags of the link, and the contract that the inputs
 /// state, which preflight has compared.
@@ -136,6 +295,7 @@ class linker::session {
 
   linked_image link()
   {
+    detail::tool_range const range([&] { return range_name(inputs_); });
     image_.kind = options_.emit;
     image_.target = options_.target;
     image_.mode = options_.mode;
@@ -262,6 +422,7 @@ class linker::session {
   /// Links. The product is not stored if nvJitLink was replaced after the key was made.
   link_cache::product link_now()
   {
+    detail::tool_range const range("nvJitLink");
     auto result = detail::run_nvjitlink(state_, inputs_, options_, file_);
     image_.times.open_ms = result.open_ms;
     image_.link_ms = result.product.ms;

@@ -7,6 +7,7 @@
 #include "fatlink/live_swap.hpp"
 #include "live/versions.hpp"
 #include "util/process/stopwatch.hpp"
+#include "util/process/tool_range.hpp"
 
 namespace fatlink {
 
@@ -109,6 +110,7 @@ try {
 
 swap_report swapper::swap(swap_request request)
 {
+  tool_range const range("swap");
   stopwatch watch;
   std::unique_lock const lock(order_);
   swap_report report{.times = {.wait_ms = watch.lap(), .read_ms = request.read_ms}};
@@ -164,6 +166,7 @@ std::function<void()> swapper::best_job(swap_request const& request)
 /// A swap that was made during the link, or is made before this can take the lock, replaces it.
 void swapper::publish_best(swap_request const& request, std::uint64_t generation)
 {
+  tool_range range("swap");
   tier_result result{.report = {.tier = swap_tier::best}};
   std::optional<timed_image> linked;
   try {
@@ -186,6 +189,7 @@ void swapper::publish_best(swap_request const& request, std::uint64_t generation
       best_error_ = result.error;
     }
   }
+  range.end();
   if (auto const report = settings_.on_best) report(result);  // may destroy this
 }
 

@@ -54,7 +54,7 @@ struct named_hook {
 bool names_hook(computation const& node)
 {
   return node.kind != operation::argument && node.kind != operation::index &&
-         node.kind != operation::neighbor;
+         node.kind != operation::neighbor && node.kind != operation::low_bits;
 }
 
 void add_hooks(computation const& node, std::string const& place, std::vector<named_hook>& hooks)

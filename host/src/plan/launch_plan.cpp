@@ -81,6 +81,8 @@ char const* to_string(operation kind) noexcept
       return "filter_above";
     case operation::count_equal:
       return "count_equal";
+    case operation::low_bits:
+      return "low_bits";
   }
   return "unknown";
 }

@@ -16,6 +16,7 @@
 #include "fatlink/plan_call.hpp"
 #include "plan/plan_formulas.hpp"
 #include "plan/plan_values.hpp"
+#include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 
@@ -537,6 +538,7 @@ std::vector<std::string> plan_call_state::null_states() const
 
 void plan_call_state::launch(stream_view stream) const
 try {
+  tool_range const range(program_.range_name.c_str());
   for (std::size_t i = 0; i < pointers_.size(); ++i) {
     auto const& values = computed_.launches[i];
     if (!values.is_made()) continue;

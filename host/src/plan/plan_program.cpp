@@ -107,6 +107,7 @@ plan_program::plan_program(device const& destination, launch_plan bound, linked_
     : backend(destination.backend()),
       image(std::move(linked)),
       formulas(checked(std::move(bound))),
+      range_name("run " + formulas.plan.name),
       module(destination.load(image)),
       kernels(kernels_of(module, formulas.plan)),
       facts(facts_of(destination, formulas.plan, kernels)),

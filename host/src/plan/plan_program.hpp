@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,7 @@ struct plan_program {
   std::shared_ptr<device_backend> backend;
   linked_image image;
   plan_formulas formulas;
+  std::string range_name;  ///< of the ranges of its calls: "run reduce_4"
   loaded_module module;
   std::vector<untyped_kernel> kernels = {};  ///< of each launch
   device_facts facts = {};

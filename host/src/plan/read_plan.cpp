@@ -521,7 +521,8 @@ constexpr std::int64_t k_largest_offset = 0x7FFFFFFF;
 ///               | ( "filter" | "count" | … ) "(" <hook> "," <array> ")"
 ///               | "segmented_fold" "(" <hook> "," <array> "," <input> "," <value> ")"
 ///               | ( "sort" | "unique" ) "(" <hook> "," <array> [ "," <input> ] ")"
-///               | "sort_by" "(" <hook> "," <array> [ "," ( <input> | "index" ) ] ")"
+///               | "sort_by" "(" <hook> "," <array> [ "," ( <input> | "index" ) ]
+///                 [ "," "low_bits" "(" <size> ")" ] ")"
 ///               | "segmented_sort" "(" <hook> "," <array> "," <input> [ "," <input> ] ")"
 ///               | ( "merge" | "lower_bound" | … ) "(" <hook> "," <array> "," <input> ")"
 ///               | ( "fold_runs" | "scan_runs" ) "(" <hook> "," <array> "," <runs> ")"
@@ -594,8 +595,7 @@ class computation_parser {
         if (words_.is(",")) add_argument(node.operands, {argument_role::input});
         return;
       case operation::sort_by:
-        if (words_.take_if(",")) parse_moved(node);
-        return;
+        return parse_moved_and_bits(node);
       case operation::merge:
       case operation::lower_bound:
       case operation::upper_bound:
@@ -616,12 +616,27 @@ class computation_parser {
     }
   }
 
-  /// What moves together with the sorted array: an input, or the index.
-  void parse_moved(computation& node)
+  /// What moves together with the sorted array, an input or the index; and how many bits of the
+  /// keys are compared.
+  void parse_moved_and_bits(computation& node)
   {
-    auto const word = words_.take_name("an input or index");
-    add(node.operands, word == "index" ? computation{.kind = operation::index}
-                                       : argument(word, {argument_role::input}));
+    auto has_moved = false;
+    while (words_.take_if(",")) {
+      auto const word = words_.take_name("an input, index or low_bits(…)");
+      if (word == to_string(operation::low_bits) && words_.is("(")) return parse_low_bits(node);
+      if (has_moved) fail_unknown("operand", word, {"low_bits"});
+      add(node.operands, word == "index" ? computation{.kind = operation::index}
+                                         : argument(word, {argument_role::input}));
+      has_moved = true;
+    }
+  }
+
+  void parse_low_bits(computation& node)
+  {
+    words_.expect("(");
+    auto size = argument(words_.take_name("a size"), {argument_role::size});
+    words_.expect(")");
+    add(node.operands, {.kind = operation::low_bits, .operands = {std::move(size)}});
   }
 
   /// ", unique(HOOK, INPUT)"

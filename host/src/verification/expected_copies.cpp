@@ -14,6 +14,7 @@
 
 #include "expression/syntax.hpp"
 #include "fatlink/error.hpp"
+#include "plan/read_plan.hpp"
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
 #include "verification/operand_program.hpp"
@@ -305,6 +306,66 @@ class key_order {
   bool nan_is_first_ = false;
 };
 
+/// The number that is the key in ascending order, or in descending order.
+struct key_number {
+  component part;
+  bool is_descending;
+};
+
+/// Nothing where the reference of the key is another expression than "x", "-x", "x.f" or "-x.f".
+std::optional<key_number> number_of_key(hook_reference const& hook, components const& parts)
+{
+  expression_syntax const syntax(hook.result.front().text, expression_use::reference);
+  auto const& nodes = syntax.nodes();
+  auto const is_descending = nodes.size() == 2 && nodes.back().code == expression_code::negate;
+  if (syntax.names().size() != 1 || (nodes.size() != 1 && !is_descending)) return std::nullopt;
+  for (auto const& part : parts)
+    if (syntax.names().front() ==
+        hook.parameters.front() + (part.name.empty() ? "" : ".") + part.name)
+      return key_number{.part = part, .is_descending = is_descending};
+  return std::nullopt;
+}
+
+/// How many bits of the keys sort_by compares.
+unsigned compared_bits(expected_output const& output)
+{
+  auto const& last = output.node.operands.back();
+  if (last.kind != operation::low_bits) return 64;
+  auto const& size = output.context.find_array(last.operands.front().name);
+  auto const bits = load(size.type.kind, size.bytes.data()).whole;
+  return static_cast<unsigned>(std::clamp<int128>((bits + 7) / 8 * 8, 8, 64));
+}
+
+/// The compared bits of the keys, if these are not all bits of a number: of integers only, whose
+/// keys follow from their order. @throws not_verifiable other keys.
+std::optional<std::vector<std::uint64_t>> lower_keys(expected_output const& output,
+                                                     array_view const& source)
+{
+  auto const bits = compared_bits(output);
+  if (bits >= 8 * std::min<std::size_t>(source.type.size, 8)) return std::nullopt;
+  auto const key =
+      number_of_key(*output.context.find_hook(output.node.name).hook, components_of(source.type));
+  if (key && bits >= 8 * size_of(key->part.kind)) return std::nullopt;
+  if (!key || !is_integer(key->part.kind))
+    throw not_verifiable(
+        detail::format("the reference of {} states the order of the keys, not their lower {} bits",
+                       output.node.name, bits));
+  std::vector<std::uint64_t> keys(source.count());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    auto const* const element = source.bytes.data() + i * source.type.size;
+    auto const number =
+        static_cast<std::uint64_t>(load(key->part.kind, element + key->part.offset).whole);
+    keys[i] = (key->is_descending ? ~number : number) & ((std::uint64_t{1} << bits) - 1);
+  }
+  return keys;
+}
+
+std::vector<std::size_t> stable_order(std::vector<std::uint64_t> const& keys)
+{
+  return stable_order(
+      keys.size(), [&] { return [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; }; });
+}
+
 std::vector<std::size_t> stable_order(expected_output const& output, array_view const& source)
 {
   if (output.node.kind == operation::segmented_sort) return segmented_order(output, source);
@@ -525,8 +586,9 @@ void visit_count(expected_output const& output, expected_visitor const& visitor)
 void visit_sorted(expected_output const& output, expected_visitor const& visitor)
 {
   auto const is_segmented = output.node.kind == operation::segmented_sort;
-  std::size_t const most = is_segmented ? 3 : 2;
-  auto const moved = output.node.operands.size() == most ? most - 1 : 0;
+  auto const has_bits = output.node.operands.back().kind == operation::low_bits;
+  std::size_t const most = is_segmented || has_bits ? 3 : 2;
+  auto const moved = output.node.operands.size() == most ? (is_segmented ? 2U : 1U) : 0U;
   auto const is_index = output.node.operands[moved].kind == operation::index;
   auto const& keys = find_source(output, 0, most);
   if (is_index)
@@ -538,10 +600,12 @@ void visit_sorted(expected_output const& output, expected_visitor const& visitor
     (void)element_function(output, keys, 1, exact_number());  // throws if it does not fit
   else
     (void)element_function(output, keys, 2);
-  if (moved == 0 && !is_segmented)
+  auto const lower =
+      output.node.kind == operation::sort_by ? lower_keys(output, keys) : std::nullopt;
+  if (moved == 0 && !is_segmented && !lower)
     if (auto const sorted = sort_numbers(*output.context.find_hook(output.node.name).hook, keys))
       return visit_copies(*sorted, source.type.size, output.count, visitor);
-  auto const order = stable_order(output, keys);
+  auto const order = lower ? stable_order(*lower) : stable_order(output, keys);
   for (std::size_t i = 0; i < std::min(order.size(), output.count); ++i)
     if (is_index)
       visit_number(i, order[i], visitor);

@@ -1,5 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #[=======================================================================[.rst:
+fatlink_radix_pass_launches
+---------------------------
+Sets <variable> to the text of the launches that sort by one digit each, for a plan with the let ``passes``. It begins with a comma:
+
+  fatlink_radix_pass_launches(<variable> TILES <tiles> ARRAYS <name>... COUNT <size> LIMIT <argument>)
+
+``TILES`` is the let with the number of tiles, ``ARRAYS`` are the sorted array, the result and the scratch array, each followed by
+its values. ``COUNT`` is the size of the arrays, and ``LIMIT`` the text of the argument with the number of elements that only the
+device knows.
+
 fatlink_write_radix_sort_plan
 -----------------------------
 Writes the plan of a library of radix sorts, in which ``@N@`` stands for the bytes of an element, and ``@ALIGNMENT@`` for its
@@ -11,6 +21,20 @@ alignment:
 has a launch of its own.
 #]=======================================================================]
 include_guard(GLOBAL)
+
+function(fatlink_radix_pass_launches variable)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TILES;COUNT;LIMIT" "ARRAYS")
+  fatlink_check_arguments("fatlink_radix_pass_launches(${variable})")
+  list(JOIN arg_ARRAYS "\", \"" arrays)
+  set(launches "")
+  foreach(pass RANGE 7)
+    string(APPEND launches ",
+    {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? ${arg_TILES} : 0\", \"block\": 384, \"overlap\": true,
+     \"arguments\": [\"${arrays}\", \"counts\", \"words\", \"other_words\",
+                   \"${arg_COUNT}\", ${arg_LIMIT}, {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
+  endforeach()
+  set(${variable} "${launches}" PARENT_SCOPE)
+endfunction()
 
 function(fatlink_write_radix_sort_plan file)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VALUE_TYPE;VALUE_TEXT" "")
@@ -24,7 +48,7 @@ function(fatlink_write_radix_sort_plan file)
   if(arg_VALUE_TYPE)
     set(value_names in_values out_values other_values)
     string(REGEX REPLACE "uint([0-9]+)" "\\1 / 8" value_bytes "${arg_VALUE_TYPE}")
-    set(value_result ", \"out_values\": \"sort_by(key, in, in_values)\"")
+    set(value_result ", \"out_values\": \"sort_by(key, in, in_values, low_bits(bits))\"")
     set(value_arguments "
     {\"name\": \"in_values\", \"role\": \"input\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
     {\"name\": \"out_values\", \"role\": \"output\", \"type\": \"${arg_VALUE_TYPE}\", \"count\": \"n\"},
@@ -33,13 +57,8 @@ function(fatlink_write_radix_sort_plan file)
   list(GET value_names 0 in_values)
   list(GET value_names 1 out_values)
   list(GET value_names 2 other_values)
-  set(launches "")
-  foreach(pass RANGE 7)
-    string(APPEND launches ",
-    {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? passed_tiles : 0\", \"block\": 384, \"overlap\": true,
-     \"arguments\": [\"in\", \"${in_values}\", \"out\", \"${out_values}\", \"other\", \"${other_values}\", \"counts\", \"words\", \"other_words\",
-                   \"n\", \"limit\", {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
-  endforeach()
+  fatlink_radix_pass_launches(launches TILES passed_tiles COUNT n LIMIT "\"limit\""
+    ARRAYS in ${in_values} out ${out_values} other ${other_values})
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[{
   "name": "@arg_NAME@_@N@",
   "summary": "sorts @N@-byte @arg_VALUE_TEXT@ by the integer that a hook makes of each; equal ones keep their order",
@@ -76,7 +95,7 @@ function(fatlink_write_radix_sort_plan file)
     {"kernel": "radix_tile", "grid": "tiles == 1", "block": 384, "overlap": true,
      "arguments": ["in", "@in_values@", "out", "@out_values@", "n", "limit", {"value": "passes", "type": "uint32"}, "state"]}
   ],
-  "computes": {"out": "sort_by(key, in)"@value_result@}
+  "computes": {"out": "sort_by(key, in, low_bits(bits))"@value_result@}
 }
 ]])
 endfunction()

@@ -8,6 +8,7 @@ alignment:
   fatlink_write_top_k_plan(<file>)
 #]=======================================================================]
 include_guard(GLOBAL)
+include("${CMAKE_CURRENT_LIST_DIR}/../radix_sort/plan.cmake")
 
 function(fatlink_write_top_k_plan file)
   set(N "@N@")
@@ -24,13 +25,8 @@ function(fatlink_write_top_k_plan file)
                    {\"value\": \"8 * passes\", \"type\": \"uint32\"}, \"state\"]}")
   endforeach()
   set(selects "${select1}${select2}${select3}${select4}${select5}${select6}")
-  set(sorts "")
-  foreach(pass RANGE 7)
-    string(APPEND sorts ",
-    {\"kernel\": \"radix_pass\", \"grid\": \"passes > ${pass} ? sort_tiles : 0\", \"block\": 384, \"overlap\": true,
-     \"arguments\": [\"selected\", \"selected_indexes\", \"out\", \"out_indexes\", \"other\", \"other_indexes\", \"counts\", \"words\",
-                   \"other_words\", \"k\", {\"value\": 0, \"type\": \"uint64\"}, {\"value\": ${pass}, \"type\": \"uint32\"}, {\"value\": \"passes\", \"type\": \"uint32\"}, \"state\"]}")
-  endforeach()
+  fatlink_radix_pass_launches(sorts TILES sort_tiles COUNT k LIMIT [[{"value": 0, "type": "uint64"}]]
+    ARRAYS selected selected_indexes out out_indexes other other_indexes)
   file(CONFIGURE OUTPUT "${file}" @ONLY CONTENT [[{
   "name": "top_k_@N@",
   "summary": "the k @N@-byte elements with the smallest integers that a hook makes of them, sorted, and their indexes",
@@ -95,7 +91,7 @@ function(fatlink_write_top_k_plan file)
      "arguments": ["in", "selected_indexes", "out", "out_indexes", "all", "n", "k", {"value": 0, "type": "uint32"},
                    {"value": "passes", "type": "uint32"}, "state"]}
   ],
-  "computes": {"out": "sort_by(key, in)", "out_indexes": "sort_by(key, in, index)"}
+  "computes": {"out": "sort_by(key, in, low_bits(bits))", "out_indexes": "sort_by(key, in, index, low_bits(bits))"}
 }
 ]])
 endfunction()

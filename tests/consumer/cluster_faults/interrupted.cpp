@@ -2,12 +2,14 @@
 // A collective link during which a rank ends or is stopped, between the exchange of keys and the
 // reception of the image:
 //   mpirun -n 16 interrupted RANK SIGNAL MILLISECONDS FOLDER
-// RANK sends SIGNAL to itself. The others wait for messages for MILLISECONDS in each step, and
-// write their error to FOLDER/NUMBER, and the error of a second call, before the job is ended.
+// RANK sends SIGNAL to itself; if SIGNAL is -1, it exits without MPI_Finalize. The others wait for
+// messages for MILLISECONDS in each step, and write their error to FOLDER/NUMBER, and the error of
+// a second call, before the job is ended.
 #include <mpi.h>
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fatlink/mpi.hpp>
 #include <filesystem>
 #include <fstream>
@@ -16,13 +18,17 @@
 
 namespace {
 
-/// Sends a signal to its own process when the groups are known and it would wait for the image.
+constexpr int k_exit = -1;
+
+/// Sends a signal to its own process, or exits, when the groups are known and it would wait for the
+/// image.
 class interrupted_channel : public fatlink::mpi::channel {
  public:
   explicit interrupted_channel(int signal) : channel(MPI_COMM_WORLD), signal_(signal) {}
   std::optional<fatlink::byte_buffer> broadcast(unsigned root, fatlink::bytes_view message,
                                                 time_point deadline) override
   {
+    if (signal_ == k_exit) std::_Exit(0);
     std::raise(signal_);
     return channel::broadcast(root, message, deadline);
   }
@@ -31,7 +37,8 @@ class interrupted_channel : public fatlink::mpi::channel {
   int signal_;
 };
 
-/// The error of a collective link, in which this rank sends itself `signal` unless that is 0.
+/// The error of a collective link, in which this rank sends itself `signal` or exits unless that is
+/// 0.
 std::string link(int signal, std::chrono::milliseconds limit)
 try {
   fatlink::linker linker;

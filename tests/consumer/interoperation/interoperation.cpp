@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches a kernel that fatlink links on a stream of cudaStreamCreate, with memory of cudaMalloc,
-// between asynchronous copies of both libraries, and checks the results. Exits 77, with the reason,
-// where there is no GPU.
+// between asynchronous copies of both libraries, by fatlink and by cudaLaunchKernel, and checks the
+// results. Exits 77, with the reason, where there is no GPU.
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
@@ -90,6 +90,31 @@ bool run_with_fatlink_memory(fatlink::device const& device, kernel const& code, 
   return stop.ms_since(start) > 0 && verify(values, results);
 }
 
+/// A launch of the runtime, with the handle that it finds in the loaded image.
+bool run_by_the_runtime(fatlink::device const& device, fatlink::loaded_module const& module,
+                        cudaStream_t stream)
+{
+  auto const code = static_cast<cudaLibrary_t>(module.native_handle());
+  cudaKernel_t found = nullptr;
+  check(cudaLibraryGetKernel(&found, code, "apply_transform"), "cudaLibraryGetKernel");
+  if (found != module.find_kernel("apply_transform").native_kernel()) return false;
+  auto const values = inputs();
+  std::vector<float> results(k_count);
+  auto input = device.allocate<float>(k_count);
+  auto const output = device.allocate<float>(k_count);
+  input.write(values);
+  float const* const in = input.data();
+  float* const out = output.data();
+  auto count = k_count;
+  void* arguments[] = {const_cast<float const**>(&in), const_cast<float**>(&out), &count};
+  auto const shape = fatlink::elementwise_shape(k_count);
+  check(cudaLaunchKernel(found, dim3(shape.grid.x), dim3(shape.block.x), arguments, 0, stream),
+        "cudaLaunchKernel");
+  check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  output.read(results);
+  return verify(values, results);
+}
+
 }  // namespace
 
 int main(int, char** arguments)
@@ -113,7 +138,8 @@ try {
                                mode);
     auto const code = module.kernel<void(float const*, float*, std::size_t)>("apply_transform");
     if (code.native_handle() == nullptr || !run_with_runtime_memory(code, stream) ||
-        !run_with_fatlink_memory(*device, code, stream))
+        !run_with_fatlink_memory(*device, code, stream) ||
+        !run_by_the_runtime(*device, module, stream))
       return 1;
     std::printf("%s: %zu elements verified\n", to_string(mode), k_count);
   }

@@ -209,16 +209,23 @@ TEST(LinkOnce, OtherBytesUnderTheSameNameAreAnotherLink)
   EXPECT_THAT(ranks.linking(), testing::ElementsAre(0, 2));
 }
 
-TEST(LinkOnce, LinkersWithOtherConfinementAreLinkedFor)
+TEST(LinkOnce, LinkersWithOtherSettingsAreLinkedFor)
 {
-  mailboxes all(2);
-  std::vector<linked_image> images(2);
-  run_ranks(all, [&](thread_channel& channel) {
-    linker links({.allow_unconfined = channel.rank() == 0});
-    auto const task = task_of("transform.fatbin");
-    images[channel.rank()] = link_once(channel, links, task.inputs, task.options);
-  });
-  for (auto const& image : images) EXPECT_GT(image.times.preflight_ms, 0);
+  linker_settings const common{.isolation = isolation::helper};
+  auto others = std::vector(3, common);
+  others[0].allow_unconfined = !common.allow_unconfined;
+  others[1].isolation = isolation::in_process;
+  others[2].nvjitlink = "/absent/libnvJitLink.so";
+  for (auto const& other : others) {
+    mailboxes all(2);
+    std::vector<linked_image> images(2);
+    run_ranks(all, [&](thread_channel& channel) {
+      linker links(channel.rank() == 0 ? common : other);
+      auto const task = task_of("transform.fatbin");
+      images[channel.rank()] = link_once(channel, links, task.inputs, task.options);
+    });
+    for (auto const& image : images) EXPECT_GT(image.times.preflight_ms, 0);
+  }
 }
 
 TEST(LinkOnce, RanksThatReceiveTheImageKnowAllButTheTimes)
@@ -295,11 +302,29 @@ TEST(LinkOnce, AnErrorBeforeTheLinkNamesTheRank)
   EXPECT_TRUE(failure.details().code == error_code::unreadable_file);
 }
 
-TEST(LinkOnce, AnExceptionOfTheCallerNamesTheRank)
+TEST(LinkOnce, ALinkWithoutNvjitlinkIsTheSameErrorOnAllRanks)
+{
+  auto task = task_of("transform.fatbin");
+  task.options = {.target = "sm_90"};
+  mailboxes all(4);
+  std::vector<std::string> texts(4);
+  run_ranks(all, [&](thread_channel& channel) {
+    linker links({.nvjitlink = "/absent/libnvJitLink.so"});
+    try {
+      (void)link_once(channel, links, task.inputs, task.options);
+    } catch (unavailable_error const& failure) {
+      texts[channel.rank()] = failure.what();
+    }
+  });
+  EXPECT_THAT(texts, testing::Each(testing::AllOf(testing::HasSubstr("/absent/libnvJitLink.so"),
+                                                  testing::Eq(texts[0]))));
+}
+
+TEST(LinkOnce, AnExceptionOfTheCallerNamesTheLowestRank)
 {
   job ranks(4);
   ranks.run([](unsigned rank) -> link_task {
-    if (rank == 2) throw std::runtime_error("the disk is gone");
+    if (rank >= 2) throw std::runtime_error("the disk is gone");
     return task_of("transform.fatbin");
   });
   EXPECT_STREQ(same_failure<error>(ranks).what(), "rank 2: the disk is gone");
@@ -466,12 +491,14 @@ TEST(LinkOnce, ALimitOfZeroIsRefused)
 TEST(LinkOnce, ARankThatDoesNotCallIsNamed)
 {
   job ranks(8);
+  auto const start = std::chrono::steady_clock::now();
   auto const failures = run_ranks(ranks.all(), [](thread_channel& channel) {
     if (channel.rank() == 3) return;
     linker links;
     auto const task = task_of("transform.fatbin");
     (void)link_once(channel, links, task.inputs, task.options, {.wait_limit = 500ms});
   });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 6 * 500ms);
   for (unsigned rank = 0; rank < 8; ++rank) {
     if (rank == 3) continue;
     try {

@@ -87,6 +87,9 @@ TEST(PlanReader, ReadsComputationsOfRunsOrdersAndParts)
                            "sort_by(f, in, image)",
                            "sort_by(f, in, index)",
                            "sort_by(f, map(g, in), index)",
+                           "sort_by(f, in, low_bits(n))",
+                           "sort_by(f, in, image, low_bits(n))",
+                           "sort_by(f, in, index, low_bits(n))",
                            "segmented_sort(f, in, image)",
                            "segmented_sort(f, in, image, in)",
                            "merge(f, in, image)",
@@ -114,6 +117,9 @@ TEST(PlanReader, ReadsTheOperandsOfRunsOrdersAndParts)
   EXPECT_EQ(folded.operands[1].name, "g");
   EXPECT_EQ(folded.operands[1].operands.at(0).name, "image");
   EXPECT_EQ(read("sort_by(f, in, index)").operands.at(1).kind, operation::index);
+  auto const bits = read("sort_by(f, in, low_bits(n))").operands.at(1);
+  EXPECT_EQ(bits.kind, operation::low_bits);
+  EXPECT_EQ(bits.operands.at(0).name, "n");
   EXPECT_EQ(read("filter_above(f, in, 7)").offset, 7);
   EXPECT_EQ(read("count_equal(f, in, -7)").offset, -7);
 }

@@ -248,7 +248,9 @@ TEST(PlanReader, RefusesComputationsOfRunsOrdersAndPartsOfAnotherForm)
     refuse(std::string(name) + "(f, in, image, in)", "expected ')'");
   }
   refuse("sort_by(f, in, init)", "init is no input");
-  refuse("sort_by(f, in, index, in)", "expected ')'");
+  refuse("sort_by(f, in, index, in)", "in is no operand", "write low_bits");
+  refuse("sort_by(f, in, low_bits(in))", "in is no size");
+  refuse("sort_by(f, in, low_bits(n), index)", "expected ')'");
   refuse("segmented_sort(f, in, image, init)", "init is no input");
   refuse("segmented_sort(f, in, image, in, in)", "expected ')'");
   for (auto const* name : {"unique_count", "run_lengths"})

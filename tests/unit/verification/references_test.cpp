@@ -285,6 +285,44 @@ TEST(PlanReference, OfValuesThatMoveWithTheirKeysHasTheOrderOfTheKeys)
   EXPECT_EQ(reference.verify("out", array(k_int, std::vector<int>{13, 11, 12, 10})).failures, 2U);
 }
 
+TEST(PlanReference, OfSortsByLowBitsOfKeysHasTheOrderOfTheseBits)
+{
+  array const keys(k_int, std::vector<int>{0x1FF, 0x200, -1, 0x101, -256, 0x001});
+  array const bits(type_of("int64"), std::vector<std::int64_t>{7});  // rounded up to 8
+  auto const reference = [&](char const* key, std::vector<computation> moved = {}) {
+    std::vector<computation> operands{argument("in")};
+    operands.insert(operands.end(), moved.begin(), moved.end());
+    operands.push_back(node(operation::low_bits, "", {argument("bits")}));
+    return reference_of(node(operation::sort_by, "key", operands),
+                        transform_of({hook_of("key", {"x"}, key)}), {{"in", keys}, {"bits", bits}});
+  };
+  expect_verified(reference("x"),
+                  array(k_int, std::vector<int>{0x200, -256, 0x101, 0x001, 0x1FF, -1}));
+  expect_verified(reference("x", {index_operand()}),
+                  array(k_int, std::vector<int>{1, 4, 3, 5, 0, 2}));
+  expect_verified(reference("-x"),
+                  array(k_int, std::vector<int>{0x1FF, -1, 0x101, 0x001, 0x200, -256}));
+  expect_reason(reference("x + 1"), keys,
+                "the reference of key states the order of the keys, not their lower 8 bits");
+}
+
+TEST(PlanReference, OfSortsByAllBitsOfAFieldHasItsOrder)
+{
+  array records(k_best, 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    records.set(i, -static_cast<double>(i), 0);
+    records.set(i, 2 - static_cast<double>(i), 1);
+  }
+  array const bits(type_of("int64"), std::vector<std::int64_t>{32});
+  for (auto const* key : {"x.value", "x.index"}) {
+    auto const reference = reference_of(
+        node(operation::sort_by, "key",
+             {argument("in"), index_operand(), node(operation::low_bits, "", {argument("bits")})}),
+        transform_of({hook_of("key", {"x"}, key)}), {{"in", records}, {"bits", bits}});
+    expect_verified(reference, array(k_int, std::vector<int>{2, 1, 0}));
+  }
+}
+
 TEST(PlanReference, OfAnExclusiveScanBeginsWithTheInitialValue)
 {
   array in(k_int, 3000);

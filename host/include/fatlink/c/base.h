@@ -38,6 +38,13 @@ FATLINK_C_API char const* fatlink_version(void);
 /** The version of the C interface in the shared library: 1000 * major + minor. */
 FATLINK_C_API int32_t fatlink_c_version(void);
 
+/** Begins a range of the NVTX domain "fatlink" in this thread, inside those that it has begun: for
+   work that belongs to a link, such as a binding's own compiler. `name`: UTF-8, copied; NULL counts
+   as "". Does nothing without a tool. */
+FATLINK_C_API void fatlink_range_push(char const* name);
+/** Ends the range of this thread that began last. Does nothing without a tool. */
+FATLINK_C_API void fatlink_range_pop(void);
+
 /** An option that is on, off or unset. */
 typedef int32_t fatlink_choice;
 enum {

@@ -44,8 +44,9 @@ typedef struct fatlink_compile_options {
   fatlink_choice prec_div;            /**< division rounds correctly; unset: on */
   fatlink_choice prec_sqrt;           /**< square roots round correctly; unset: on */
   fatlink_choice fma;                 /**< contract multiplication and addition; unset: on */
-  int32_t line_info;                  /**< 1: adds source lines for profilers */
-  int32_t reserved;                   /**< 0 */
+  int32_t line_info;  /**< 1: adds source lines for debuggers and profilers; a source without
+                         `folder` is kept as a file in the folder of the cache */
+  int32_t reserved;   /**< 0 */
   char const* folder; /**< folder of the source file, for includes in quotes; NULL: none */
   char const* layer;  /**< folder of a cache layer that is also given the result; NULL: none */
 } fatlink_compile_options;

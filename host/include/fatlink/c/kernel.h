@@ -47,6 +47,9 @@ FATLINK_C_API fatlink_error* fatlink_module_kernel(fatlink_module* module, char 
     variable. */
 FATLINK_C_API fatlink_error* fatlink_module_variable(fatlink_module* module, char const* name,
                                                      uint64_t* address, size_t* bytes);
+/** The CUlibrary, valid until the module and its kernels are freed; NULL on the reference device.
+    See loaded_module::native_handle. */
+FATLINK_C_API void* fatlink_module_handle(fatlink_module const* module);
 /** Frees a module; the image is unloaded when its kernels are freed as well. NULL is ignored. */
 FATLINK_C_API void fatlink_module_free(fatlink_module* module);
 
@@ -54,8 +57,12 @@ FATLINK_C_API void fatlink_module_free(fatlink_module* module);
 FATLINK_C_API size_t fatlink_kernel_parameter_count(fatlink_kernel const* kernel);
 /** The size of a parameter in bytes; 0: the index is too large. */
 FATLINK_C_API size_t fatlink_kernel_parameter_bytes(fatlink_kernel const* kernel, size_t index);
-/** The CUfunction; NULL on the reference device. */
+/** The CUfunction, valid until the kernel is freed; NULL on the reference device. See
+    untyped_kernel::native_handle. */
 FATLINK_C_API void* fatlink_kernel_handle(fatlink_kernel const* kernel);
+/** The CUkernel, valid until the kernel is freed; NULL on the reference device. See
+    untyped_kernel::native_kernel. */
+FATLINK_C_API void* fatlink_kernel_cu_kernel(fatlink_kernel const* kernel);
 /** Queues a launch. `arguments[i]` points to the value of the i-th parameter, which is copied
     before the call returns. `count` must be the number of parameters. Errors: usage, device. */
 FATLINK_C_API fatlink_error* fatlink_kernel_launch(fatlink_kernel const* kernel, void* stream,

@@ -97,6 +97,8 @@ typedef struct fatlink_object_call {
   fatlink_argument const* arguments;      /**< as for fatlink_plan_run */
   size_t count;                           /**< entries of `arguments` and of `objects` */
   void* const* objects;                   /**< borrowed references; NULL: the argument itself */
+  uint64_t scratch;                       /**< as for fatlink_plan_run */
+  size_t scratch_bytes;                   /**< bytes at `scratch` */
 } fatlink_object_call;
 
 /** What to prepare. */

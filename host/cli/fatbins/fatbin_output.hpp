@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a fatbin and its sidecar, for the verbs that make fatbins.
+// The output of the verbs that make fatbins: the option, the fatbin with its sidecar, and what is
+// said of it.
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "fatbin/fatbin_files.hpp"
 #include "fatlink/fatbin.hpp"
+#include "verbs.hpp"
 
 namespace fatlink::cli {
 
-/// Whether a sidecar can be beside `output`: not for standard output, devices and FIFOs.
-bool has_sidecar(std::string const& output);
-
-/// The path of the sidecar of the fatbin `output`: x.json of x.fatbin; of another name, x.bin,
-/// x.bin.json, because x.json may be that of an x.fatbin.
-std::string sidecar_name(std::string const& output);
+/// Adds --output, of a fatbin.
+void add_fatbin_output(CLI::App& verb, std::string& output);
 
 /// @throws usage_error the fatbin or its sidecar would replace one of `inputs`, `output` is a
-/// .json,
-///   or it is `-` together with --json.
+/// .json, or it is `-` together with --json.
 void check_fatbin_output(std::string const& output,
                          std::vector<std::filesystem::path> const& inputs, bool json);
 
@@ -28,5 +26,10 @@ void check_fatbin_output(std::string const& output,
 void write_fatbin_files(fatbin const& code, std::string const& output,
                         std::vector<detail::sidecar_ptr> const& sidecars,
                         detail::sidecar_precedence precedence, std::vector<std::string>& warnings);
+
+/// What every verb that writes a fatbin says of it: "output", "bytes", "sha256", "entries",
+/// "warnings", and "contract" and "sidecar" where there are any.
+nlohmann::json describe_output(fatbin const& code, std::string const& output,
+                               std::vector<std::string> const& warnings);
 
 }  // namespace fatlink::cli
