@@ -14,7 +14,7 @@ SOURCE, BUILD = pathlib.Path(os.environ["FATLINK_SOURCE"]), pathlib.Path(os.envi
 SYSROOT = SOURCE / ".aarch64/sysroot"
 RUN = SOURCE / "cmake/build/run_aarch64"
 COMPILER = "aarch64-linux-gnu-g++"
-LABELS = "^(unit|link|compile|cpu|cli|hostile|python)$"
+LABELS = "^(unit|link|compile|cpu|cli|python)$"
 
 
 def missing_tools():
