@@ -51,7 +51,8 @@ can ship. If such a package is installed, the first run on a machine neither lin
 ``INSTALL_COMPONENT``
   The install component. Default: ``transforms``.
 
-The layer can be used with any version of nvJitLink, and without nvJitLink. It is not used if ``$FATLINK_NVJITLINK`` names a
+The layer can be used with any version of nvJitLink, and without nvJitLink, on hosts of every architecture. A cross build
+runs fatlink in ``CMAKE_CROSSCOMPILING_EMULATOR``, or copies the layer from ``FATLINK_NATIVE_BUILD`` (``fatlink_add_fatbin``). It is not used if ``$FATLINK_NVJITLINK`` names a
 different nvJitLink than the one that made the layer. The same inputs produce the same bytes. The target property
 ``FATLINK_LAYER`` is the folder of the layer.
 
@@ -79,18 +80,23 @@ function(fatlink_add_cache_layer target)
   endif()
   _fatlink_check_architectures("${caller}" ARCHITECTURES)
   _fatlink_check_link_options("${caller}")
-  _fatlink_layer_commands("${caller}" commands inputs)
-
   set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
+  if(FATLINK_NATIVE_BUILD)
+    _fatlink_native_layer(commands inputs)
+  else()
+    _fatlink_layer_commands("${caller}" commands inputs)
+    list(APPEND inputs fatlink::program)
+  endif()
   add_custom_command(OUTPUT "${layer}.stamp"
     COMMAND "${CMAKE_COMMAND}" -E rm -rf "${layer}"
     ${commands}
     COMMAND "${CMAKE_COMMAND}" -E touch "${layer}.stamp"
-    DEPENDS ${inputs} fatlink::program
+    DEPENDS ${inputs}
     COMMENT "Linking cache layer ${target}"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS "${layer}.stamp")
   set_target_properties(${target} PROPERTIES FATLINK_LAYER "${layer}")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_DEVICE_CODE ${target})
   if(arg_INSTALL_DESTINATION)
     if(NOT arg_INSTALL_COMPONENT)
       set(arg_INSTALL_COMPONENT transforms)
@@ -100,11 +106,19 @@ function(fatlink_add_cache_layer target)
   endif()
 endfunction()
 
+# The COMMAND arguments that copy the layer of FATLINK_NATIVE_BUILD, and the file that changes with it.
+function(_fatlink_native_layer commands_out inputs_out)
+  cmake_path(RELATIVE_PATH layer BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE native)
+  set(native "${FATLINK_NATIVE_BUILD}/${native}")
+  cmake_path(ABSOLUTE_PATH native BASE_DIRECTORY "${CMAKE_BINARY_DIR}" NORMALIZE)
+  set(${commands_out} COMMAND "${CMAKE_COMMAND}" -E copy_directory "${native}" "${layer}" PARENT_SCOPE)
+  set(${inputs_out} "${native}.stamp" PARENT_SCOPE)
+endfunction()
+
 # The COMMAND arguments that fill the layer, one `fatlink cache warm` per link, and the files they read.
 function(_fatlink_layer_commands caller commands_out inputs_out)
   list(TRANSFORM arg_ARCHITECTURES PREPEND "sm_" OUTPUT_VARIABLE targets)
   list(JOIN targets "," targets)
-  set(layer "${CMAKE_CURRENT_BINARY_DIR}/${target}")
   _fatlink_fatbin_files("${caller}" "${arg_LIBRARY}" library)
   _fatlink_layer_nvjitlink("${caller}" nvjitlink)
   _fatlink_link_option_flags(flags)
@@ -118,7 +132,7 @@ function(_fatlink_layer_commands caller commands_out inputs_out)
     _fatlink_fatbin_files("${caller}" "${names}" transforms)
     list(APPEND inputs ${transforms})
     list(APPEND commands COMMAND "${CMAKE_COMMAND}" -E env "FATLINK_NVJITLINK=${nvjitlink}"
-      $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
+      ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:fatlink::program> cache warm --no-cache --json --target ${targets}
       ${flags} --layer "${layer}" "${library}" ${transforms} > "${layer}.log")
   endforeach()
   list(REMOVE_DUPLICATES inputs)
@@ -126,15 +140,12 @@ function(_fatlink_layer_commands caller commands_out inputs_out)
   set(${inputs_out} "${inputs}" PARENT_SCOPE)
 endfunction()
 
-# The nvJitLink of nvcc's own toolkit, even if the machine has others.
+# The nvJitLink of nvcc's own toolkit.
 function(_fatlink_layer_nvjitlink caller library_out)
   fatlink_require_nvcc("${caller}")
-  fatlink_toolkit_root("${caller}" toolkit)
-  unset(path)  # find_library does not search when the variable is set
-  find_library(path NAMES libnvJitLink.so.13 PATHS "${toolkit}/lib64" "${toolkit}/lib"
-    "${toolkit}/targets/x86_64-linux/lib" NO_DEFAULT_PATH NO_CACHE)
+  fatlink_toolkit_library("${caller}" nvJitLink path)
   if(NOT path)
-    message(FATAL_ERROR "${caller}: no libnvJitLink.so.13 in ${toolkit}; install the nvJitLink of the toolkit "
+    message(FATAL_ERROR "${caller}: no libnvJitLink.so.13 in ${FATLINK_TOOLKIT_ROOT}; install the nvJitLink of the toolkit "
       "(Debian, Ubuntu: libnvjitlink-13-0)")
   endif()
   set(${library_out} "${path}" PARENT_SCOPE)

@@ -66,6 +66,10 @@ Every entry of the fatbin contains an ident, which describes the build: the cont
 flags. After each build, ``fatlink inspect`` reads the fatbin; the build fails if an entry is missing or an ident is wrong.
 Then ``fatlink digest`` adds digests of the entries to the idents, so that fatlink refuses a damaged fatbin.
 
+Device code does not depend on the host's architecture. In a cross build, the program that reads the fatbin runs in
+``CMAKE_CROSSCOMPILING_EMULATOR``. If ``FATLINK_NATIVE_BUILD`` is a build folder of the same project for another architecture,
+nothing is compiled: the fatbins are copied from there. Build that folder first.
+
 Builds in different folders produce the same bytes, except in these cases:
 
 - All kernels and visible functions have a parameter whose type is in an unnamed namespace: nvcc names it by its process ID.
@@ -113,14 +117,18 @@ function(fatlink_add_fatbin target)
 
   # Relative to the file of this function, not to the file that includes it first.
   set(scripts "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/detail")
-  add_custom_command(OUTPUT ${built_files}
-    COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=$<TARGET_FILE:fatlink::program>"
-            -P "${scripts}/compile_fatbin.cmake"
-    DEPENDS "${arg_SOURCES}" ${contract_header} ${hooks_file} ${arg_REFERENCE} ${arg_PLAN} "${settings}"
-            "${scripts}/compile_fatbin.cmake"
-    DEPFILE "${depfile}"
-    COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
-    VERBATIM)
+  if(FATLINK_NATIVE_BUILD)
+    _fatlink_copy_native_fatbin()
+  else()
+    set(program ${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:fatlink::program>)
+    add_custom_command(OUTPUT ${built_files}
+      COMMAND "${CMAKE_COMMAND}" "-DSETTINGS=${settings}" "-DINSPECT=${program}" -P "${scripts}/compile_fatbin.cmake"
+      DEPENDS "${arg_SOURCES}" ${contract_header} ${hooks_file} ${arg_REFERENCE} ${arg_PLAN} "${settings}"
+              "${scripts}/compile_fatbin.cmake"
+      DEPFILE "${depfile}"
+      COMMENT "Compiling device code ${arg_OUTPUT_NAME}.fatbin"
+      VERBATIM)
+  endif()
   add_custom_command(OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" "-DBUILT=${built_stem}.fatbin" "-DFATBIN=${folder}/${arg_OUTPUT_NAME}.fatbin"
             -P "${scripts}/replace_fatbin.cmake"
@@ -128,10 +136,13 @@ function(fatlink_add_fatbin target)
     COMMENT "Replacing ${arg_OUTPUT_NAME}.fatbin"
     VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${outputs})
-  # The build step runs the program. A newer program does not change the fatbin, so it is not in DEPENDS.
-  add_dependencies(${target} fatlink::program ${hooks_target})
+  if(NOT FATLINK_NATIVE_BUILD)
+    # The build step runs the program. A newer program does not change the fatbin, so it is not in DEPENDS.
+    add_dependencies(${target} fatlink::program ${hooks_target})
+  endif()
   list(GET outputs 0 fatbin)
   set_target_properties(${target} PROPERTIES FATLINK_FATBIN "${fatbin}")
+  set_property(GLOBAL APPEND PROPERTY FATLINK_DEVICE_CODE ${target})  # for fatlink's own target device_code
   if(arg_INSTALL_DESTINATION)
     install(FILES ${outputs} DESTINATION "${arg_INSTALL_DESTINATION}" COMPONENT "${arg_INSTALL_COMPONENT}")
     # For fatlink_add_package, which states the contracts of a component.
@@ -139,6 +150,20 @@ function(fatlink_add_fatbin target)
     list(TRANSFORM includes REPLACE "/.*" "")
     set_property(GLOBAL APPEND PROPERTY FATLINK_CONTRACTS_IN_${arg_INSTALL_COMPONENT} "${arg_CONTRACT}" ${includes})
   endif()
+endfunction()
+
+# Adds the step that copies the fatbin and its .json from FATLINK_NATIVE_BUILD to `built_files`.
+function(_fatlink_copy_native_fatbin)
+  cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${CMAKE_BINARY_DIR}" OUTPUT_VARIABLE native)
+  set(native "${FATLINK_NATIVE_BUILD}/${native}/${arg_OUTPUT_NAME}")
+  cmake_path(ABSOLUTE_PATH native BASE_DIRECTORY "${CMAKE_BINARY_DIR}" NORMALIZE)
+  cmake_path(GET built_stem PARENT_PATH built_folder)
+  add_custom_command(OUTPUT ${built_files}
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${built_folder}"
+    COMMAND "${CMAKE_COMMAND}" -E copy "${native}.fatbin" "${native}.json" "${built_folder}"
+    DEPENDS "${native}.fatbin" "${native}.json"
+    COMMENT "Copying ${arg_OUTPUT_NAME}.fatbin of the native build"
+    VERBATIM)
 endfunction()
 
 # Checks the arguments and sets their defaults, and arg_SOURCES, arg_REFERENCE and arg_PLAN to absolute paths, in the caller.

@@ -200,7 +200,7 @@ endfunction()
 function(_fatlink_set_common_variables package)
   set_property(GLOBAL APPEND PROPERTY FATLINK_CPACK_VARIABLES COMPONENTS_ALL)
   set_property(GLOBAL APPEND PROPERTY FATLINK_CPACK_COMPONENTS_ALL "${arg_COMPONENT}")
-  set(architecture "linux-${CMAKE_HOST_SYSTEM_PROCESSOR}")
+  set(architecture "linux-${CMAKE_SYSTEM_PROCESSOR}")
   if(arg_ANY_ARCHITECTURE)
     set(architecture "any")
   endif()
@@ -360,6 +360,14 @@ macro(_fatlink_set_cpack_variables)
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
   set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
   set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+
+  if(CMAKE_CROSSCOMPILING)  # otherwise CPack asks dpkg and uname
+    set(architecture_aarch64 arm64)  # what dpkg calls it
+    set(architecture_x86_64 amd64)
+    _fatlink_default(DEBIAN_PACKAGE_ARCHITECTURE "${architecture_${CMAKE_SYSTEM_PROCESSOR}}")
+    _fatlink_default(RPM_PACKAGE_ARCHITECTURE "${CMAKE_SYSTEM_PROCESSOR}")
+    _fatlink_default(DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  endif()
 
   set(CPACK_RPM_COMPONENT_INSTALL ON)
   set(CPACK_RPM_FILE_NAME RPM-DEFAULT)

@@ -88,7 +88,8 @@ function(fatlink_add_suites target label)
   set(list "${CMAKE_CURRENT_BINARY_DIR}/${target}_suites.cmake")
   set(script "${PROJECT_SOURCE_DIR}/tests/list_suites.cmake")
   add_custom_command(TARGET ${target} POST_BUILD
-    COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${target}>" -DLABEL=${label} "-DLIST=${list}"
+    COMMAND "${CMAKE_COMMAND}" "-DPROGRAM=$<TARGET_FILE:${target}>" "-DEMULATOR=${CMAKE_CROSSCOMPILING_EMULATOR}"
+            -DLABEL=${label} "-DLIST=${list}"
             -DSECONDS=${FATLINK_TEST_SECONDS} -P "${script}"
     BYPRODUCTS "${list}" VERBATIM)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
@@ -108,10 +109,28 @@ set(FATLINK_TEST_ENVIRONMENT PYTHONDONTWRITEBYTECODE=1 "PYTHONPATH=${PROJECT_SOU
   "FATLINK_NVCC=${FATLINK_TESTS_DIR}/nvcc/bin/nvcc" "FATLINK_NVCC_CACHE=${PROJECT_BINARY_DIR}/nvcc_cache"
   "FATLINK_CMAKE=${CMAKE_COMMAND}")
 
+# What runs Python tests. In a cross build the programs that they start run in the emulator. Tests that load the library run
+# with the Python of the sysroot.
+set(FATLINK_TEST_PYTHON ${CMAKE_CROSSCOMPILING_EMULATOR} "${Python3_EXECUTABLE}")
+set(FATLINK_LIBRARY_PYTHON ${FATLINK_TEST_PYTHON})
+if(CMAKE_CROSSCOMPILING)
+  set(FATLINK_LIBRARY_PYTHON ${CMAKE_CROSSCOMPILING_EMULATOR} "${CMAKE_SYSROOT}/usr/bin/python3")
+endif()
+
+# Sets <out> to the command that runs the Python tests of tests/<folder>.
+function(_fatlink_python_of folder out)
+  set(command "${FATLINK_TEST_PYTHON}")
+  if(folder STREQUAL "python")
+    set(command "${FATLINK_LIBRARY_PYTHON}")
+  endif()
+  set(${out} "${command}" PARENT_SCOPE)
+endfunction()
+
 # fatlink_python_tests(<label> [LONG <stem>...]): adds the entry <label>.<stem> for each test_*.py in tests/<label>/,
 # and long.<label>.<stem> for those with tests that are marked as long. Of the stems after LONG all tests are long.
 function(fatlink_python_tests label)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LONG")
+  _fatlink_python_of(${label} python)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/tests/${label}/test_*.py")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
@@ -119,7 +138,7 @@ function(fatlink_python_tests label)
       fatlink_long_test(${label}.${stem} PYTHON ${label} ${stem})
       continue()
     endif()
-    add_test(NAME ${label}.${stem} COMMAND Python3::Interpreter -m run_tests ${stem}
+    add_test(NAME ${label}.${stem} COMMAND ${python} -m run_tests ${stem}
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}/tests/${label}")
     set_tests_properties(${label}.${stem} PROPERTIES LABELS ${label} TIMEOUT ${FATLINK_TEST_SECONDS}
       SKIP_RETURN_CODE 77 ENVIRONMENT "${FATLINK_TEST_ENVIRONMENT}")
@@ -139,7 +158,7 @@ set(FATLINK_LONG_PARTS
   3 "^(package\\.|docs\\.)"
   4 "^(fuzz\\.|toolkits\\.|makers\\.|root\\.demo)"
   5 "^(scaled\\.|cpu\\.|hostile\\.|bench\\.|cli\\.|cmake\\.|consumer\\.|gpu\\.|python\\.|stress\\.)"
-  6 "^root\\.test$")
+  6 "^(root\\.test$|aarch64\\.)")
 
 function(_fatlink_part_of name out)
   set(parts ${FATLINK_LONG_PARTS})
@@ -163,8 +182,9 @@ function(fatlink_long_test name)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}")
   if(arg_PYTHON)
     list(POP_FRONT arg_PYTHON folder)
+    _fatlink_python_of(${folder} python)
     set(folder "${PROJECT_SOURCE_DIR}/tests/${folder}")
-    set(arg_COMMAND Python3::Interpreter -m run_tests ${arg_PYTHON})
+    set(arg_COMMAND ${python} -m run_tests ${arg_PYTHON})
     list(APPEND arg_ENVIRONMENT ${FATLINK_TEST_ENVIRONMENT})
   endif()
   if(NOT arg_SECONDS)

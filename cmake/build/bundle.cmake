@@ -124,12 +124,12 @@ function(fatlink_install_library_license file soname destination out)
   set(license "${FATLINK_BUNDLE_LICENSES}/${soname}")
   if(NOT FATLINK_BUNDLE_LICENSES OR NOT EXISTS "${license}")
     _fatlink_debian_package("${file}" package)
-    set(license "/usr/share/doc/${package}/copyright")
+    set(license "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright")
     if(package STREQUAL "" OR NOT EXISTS "${license}")
       message(FATAL_ERROR "FATLINK_BUNDLE_LIBRARIES: ${file}: no licence text was found. Put it in "
         "FOLDER/${soname} and name the folder with -DFATLINK_BUNDLE_LICENSES=FOLDER.")
     endif()
-    execute_process(COMMAND dpkg-query -W
+    execute_process(COMMAND dpkg-query "--admindir=${CMAKE_SYSROOT}/var/lib/dpkg" -W
       "-f=${soname}: package \${Package} \${Version}, source \${source:Package} \${source:Version}"
       "${package}" OUTPUT_VARIABLE source ERROR_QUIET)
   endif()
@@ -150,12 +150,19 @@ function(fatlink_install_library_license file soname destination out)
   set(${out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# The Debian package that has `file`, or nothing. Packages from before the merge of /lib and /usr/lib list /lib.
+# The Debian package that has `file`, or nothing. Packages from before the merge of /lib and /usr/lib list /lib. In a cross
+# build it is a package of the sysroot.
 function(_fatlink_debian_package file out)
   set(${out} "" PARENT_SCOPE)
+  cmake_path(ABSOLUTE_PATH file NORMALIZE)
+  if(CMAKE_SYSROOT)
+    cmake_path(RELATIVE_PATH file BASE_DIRECTORY "${CMAKE_SYSROOT}")
+    string(PREPEND file "/")
+  endif()
   string(REGEX REPLACE "^/usr/lib/" "/lib/" unmerged "${file}")
   foreach(path IN ITEMS "${file}" "${unmerged}")
-    execute_process(COMMAND dpkg-query -S "${path}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    execute_process(COMMAND dpkg-query "--admindir=${CMAKE_SYSROOT}/var/lib/dpkg" -S "${path}"
+      OUTPUT_VARIABLE owner ERROR_QUIET)
     if(owner MATCHES "^([a-z0-9.+-]+)(:[a-z0-9]+)?: ")
       set(${out} "${CMAKE_MATCH_1}" PARENT_SCOPE)
       return()
@@ -173,7 +180,7 @@ function(fatlink_install_notices component)
       file(REAL_PATH "${path}" real)
       _fatlink_debian_package("${real}" package)
     endif()
-    set(text "/usr/share/doc/${package}/copyright")
+    set(text "${CMAKE_SYSROOT}/usr/share/doc/${package}/copyright")
     if(package STREQUAL "" OR NOT EXISTS "${text}")
       set(text "${FATLINK_BUNDLE_LICENSES}/${name}")
     endif()

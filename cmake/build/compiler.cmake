@@ -15,7 +15,7 @@ How fatlink is compiled: with ccache, with warnings and with hardening options; 
   Turns on warnings for fatlink's own targets; they are errors if ``FATLINK_WERROR`` is on, as in the presets.
 ``fatlink_harden``
   Adds compiler and linker options that make memory errors harder to exploit, for shipped targets. Compiler: stack
-  protector, stack clash protection, control-flow protection (x86), and ``_FORTIFY_SOURCE`` 3, or 2 if compiler or C
+  protector, stack clash protection, control-flow protection (x86: CET; AArch64: PAC and BTI), and ``_FORTIFY_SOURCE`` 3, or 2 if compiler or C
   library do not support 3. Linker: RELRO, immediate binding, PIE. If only the C library's start files lack control-flow
   protection, their entry points get landing pads (host/src/util/process/landing_pads.cpp), and the binary is marked as
   protected. Sanitizer builds use none of these options; ``_FORTIFY_SOURCE`` needs an optimized configuration.
@@ -50,6 +50,11 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
 endif()
 
+if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  # Formulas and references give the same bits everywhere: x86-64 has no FMA without a target attribute.
+  add_compile_options(-ffp-contract=off)
+endif()
+
 function(fatlink_warnings)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE
@@ -71,7 +76,7 @@ endfunction()
 
 function(_fatlink_hardening_options compile_out link_out)
   set(compile "")
-  foreach(option IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full)
+  foreach(option IN ITEMS -fstack-protector-strong -fstack-clash-protection -fcf-protection=full -mbranch-protection=standard)
     string(MAKE_C_IDENTIFIER "FATLINK_HAS${option}" supported)
     check_cxx_compiler_flag(${option} ${supported})
     if(${supported})

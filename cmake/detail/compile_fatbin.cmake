@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The build step of fatlink_add_fatbin:
-#   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program> -P compile_fatbin.cmake
+#   cmake -DSETTINGS=<file> -DINSPECT=<fatlink program, with the emulator that it needs> -P compile_fatbin.cmake
 # Compiles SOURCE with an ident, reads the fatbin back, and adds digests of its entries. The ident is made here
 # because the contract's header may change after configuration. Writes BUILT, a fatbin beside which its .json is, only
 # if every step succeeds; replace_fatbin.cmake then puts the two in place as FATBIN, which messages name.
@@ -203,14 +203,14 @@ if(PLAN)
   set(expected_plan --expect-plan "${PLAN}")
 endif()
 execute_process(
-  COMMAND "${INSPECT}" inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference}
+  COMMAND ${INSPECT} inspect ${expected} --expect-ident "${ident}" ${expected_hook} ${expected_reference}
           ${expected_plan} "${partial}"
   OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 fatlink_require_success("${result}" "${errors}"
   "${FATBIN} does not hold what was requested, and was not put in place")
 
 # Digests can only be computed from the finished payloads.
-execute_process(COMMAND "${INSPECT}" digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
+execute_process(COMMAND ${INSPECT} digest "${partial}" OUTPUT_QUIET ERROR_VARIABLE errors RESULT_VARIABLE result)
 fatlink_require_success("${result}" "${errors}" "${FATBIN}: the digests cannot be added; the file was not put in place")
 
 # The .json: the reference, the plan and the SHA-256 of the fatbin.

@@ -8,6 +8,7 @@ Finds nvcc and its toolkit, and knows the options that fatlink passes to it. nvc
   fatlink_nvcc_version(<out-version> [<out-text>])
   fatlink_require_nvcc(<caller> [<out-version>])
   fatlink_toolkit_root(<caller> <out-var>)
+  fatlink_toolkit_library(<caller> <name> <out-var>)
   fatlink_device_includes(<out-folder>)
   fatlink_check_nvcc_options(<caller> <options>)
   fatlink_float_flags(<options> <out-var>)
@@ -28,6 +29,11 @@ Finds nvcc and its toolkit, and knows the options that fatlink passes to it. nvc
 ``fatlink_toolkit_root``
   Gives the root folder of the toolkit that nvcc belongs to, as nvcc reports it: the executable may be a script outside
   of the toolkit. Stops configuration when nvcc does not report the folder.
+``fatlink_toolkit_library``
+  Gives the file ``lib<name>.so.13`` of nvcc's toolkit, even if the machine has others: in ``lib64``, ``lib``, or the folder
+  of nvcc's target, such as ``targets/x86_64-linux/lib`` or ``targets/sbsa-linux/lib``. In a cross build, programs of the
+  build load the library, so folders in ``CMAKE_SYSROOT`` and ``CMAKE_FIND_ROOT_PATH`` are searched first. Empty if there is
+  none.
 ``fatlink_device_includes``
   Gives the folder of the headers ``<fatlink/....cuh>`` for device code: installed with the runtime, or in fatlink's own
   tree.
@@ -102,10 +108,25 @@ function(fatlink_toolkit_root caller root_out)
         "${text}")
     endif()
     file(REAL_PATH "${CMAKE_MATCH_1}" root)
+    string(REGEX MATCHALL "_TARGET_DIR_=[^\r\n]+" targets "${text}")
+    list(POP_BACK targets target)  # the others are empty
+    string(REPLACE "_TARGET_DIR_=" "" target "${target}")
+    set(FATLINK_TOOLKIT_TARGET "${target}" CACHE INTERNAL "The folder of nvcc's target in its toolkit")
     set(FATLINK_TOOLKIT_ROOT "${root}" CACHE INTERNAL "Root folder of the toolkit of nvcc")
     set(FATLINK_TOOLKIT_ROOT_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" CACHE INTERNAL "The nvcc of FATLINK_TOOLKIT_ROOT")
   endif()
   set(${root_out} "${FATLINK_TOOLKIT_ROOT}" PARENT_SCOPE)
+endfunction()
+
+function(fatlink_toolkit_library caller name library_out)
+  fatlink_toolkit_root("${caller}" root)
+  unset(path)  # find_library does not search when the variable is set
+  find_library(path NAMES lib${name}.so.13 PATHS "${root}/lib64" "${root}/lib" "${root}/${FATLINK_TOOLKIT_TARGET}/lib"
+    NO_DEFAULT_PATH NO_CACHE)
+  if(NOT path)
+    set(path "")
+  endif()
+  set(${library_out} "${path}" PARENT_SCOPE)
 endfunction()
 
 function(fatlink_device_includes folder_out)

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -16,6 +17,16 @@
 
 namespace fatlink {
 namespace {
+
+#if defined(__x86_64__)
+constexpr std::uint32_t k_architecture = AUDIT_ARCH_X86_64;
+constexpr std::uint32_t k_other_table = 0x40000000;  // the bit in the numbers of x32's calls
+#elif defined(__aarch64__)
+constexpr std::uint32_t k_architecture = AUDIT_ARCH_AARCH64;
+constexpr std::uint32_t k_other_table = 0;  // there is none: arm32 is another architecture
+#else
+#error "the filter of system calls is written for x86-64 and AArch64"
+#endif
 
 /// The flags with which the C library starts a thread, and no others.
 constexpr std::uint64_t k_thread_flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |
@@ -46,10 +57,22 @@ void append(std::vector<call_rule>& rules, std::vector<call_rule> const& added_r
 /// The socket, and the file that collects printed output; only that file can be truncated.
 std::vector<call_rule> calls_on_open_descriptors()
 {
-  return {{SYS_read},   {SYS_write},
-          {SYS_writev}, {SYS_pread64},
-          {SYS_poll},   {SYS_lseek},
-          {SYS_fstat},  {SYS_ftruncate, {is_equal(0, STDERR_FILENO), is_null(1)}}};
+  return
+  {
+    {SYS_read}, {SYS_write}, {SYS_writev}, {SYS_pread64},
+#if defined(SYS_poll)
+        {SYS_poll},
+#else
+        {SYS_ppoll},                        // poll() of AArch64
+#endif
+        {SYS_lseek}, {SYS_fstat},
+    {
+      SYS_ftruncate,
+      {
+        is_equal(0, STDERR_FILENO), is_null(1)
+      }
+    }
+  };
 }
 
 std::vector<call_rule> calls_for_memory()
@@ -82,23 +105,36 @@ std::vector<call_rule> calls_for_threads()
 /// abort() sends its signal with tgkill.
 std::vector<call_rule> calls_for_signals_and_end()
 {
-  return {
-      {SYS_rt_sigprocmask},  {SYS_rt_sigaction},
-      {SYS_rt_sigreturn},    {SYS_sigaltstack},
-      {SYS_restart_syscall}, {SYS_tgkill, {is_equal(0, static_cast<std::uint32_t>(::getpid()))}},
-      {SYS_alarm},           {SYS_exit},
-      {SYS_exit_group}};
+  return
+  {
+    {SYS_rt_sigprocmask}, {SYS_rt_sigaction}, {SYS_rt_sigreturn}, {SYS_sigaltstack},
+        {SYS_restart_syscall}, {SYS_tgkill, {is_equal(0, static_cast<std::uint32_t>(::getpid()))}},
+#if defined(SYS_alarm)
+        {SYS_alarm},
+#else
+        {SYS_setitimer, {is_equal(0, ITIMER_REAL)}},  // alarm() of AArch64
+#endif
+        {SYS_exit},
+    {
+      SYS_exit_group
+    }
+  };
 }
 
 std::vector<call_rule> calls_for_clocks_and_random_numbers()
 {
-  return {{SYS_clock_gettime, {is_clock_of_everyone(0)}},
-          {SYS_clock_getres, {is_clock_of_everyone(0)}},
-          {SYS_gettimeofday},
-          {SYS_time},
-          {SYS_clock_nanosleep, {is_clock_of_everyone(0)}},
-          {SYS_nanosleep},
-          {SYS_getrandom}};
+  return
+  {
+    {SYS_clock_gettime, {is_clock_of_everyone(0)}}, {SYS_clock_getres, {is_clock_of_everyone(0)}},
+        {SYS_gettimeofday},
+#if defined(SYS_time)
+        {SYS_time},
+#endif
+        {SYS_clock_nanosleep, {is_clock_of_everyone(0)}}, {SYS_nanosleep},
+    {
+      SYS_getrandom
+    }
+  };
 }
 
 /// How the sanitizers find the stack of a thread, and whether an object's memory is there.
@@ -147,7 +183,6 @@ std::vector<call_rule> calls_of_guardian(pid_t tool_process)
 
 namespace {
 
-constexpr std::uint32_t k_x32_bit = 0x40000000;
 constexpr std::uint32_t k_whole_word = 0xffffffff;
 
 sock_filter statement(std::uint16_t code, std::uint32_t value)
@@ -220,10 +255,10 @@ argument_test is_equal(unsigned index, std::uint32_t value)
 std::vector<sock_filter> seccomp_program(std::vector<call_rule> const& rules)
 {
   std::vector<sock_filter> program{load(offsetof(seccomp_data, arch)),
-                                   {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, AUDIT_ARCH_X86_64},
+                                   {BPF_JMP | BPF_JEQ | BPF_K, 1, 0, k_architecture},
                                    result(SECCOMP_RET_KILL_PROCESS),
                                    load(offsetof(seccomp_data, nr)),
-                                   {BPF_JMP | BPF_JSET | BPF_K, 0, 1, k_x32_bit},
+                                   {BPF_JMP | BPF_JSET | BPF_K, 0, 1, k_other_table},
                                    result(SECCOMP_RET_KILL_PROCESS)};
   for (auto const& rule : rules) {
     auto const block = block_of(rule);

@@ -15,8 +15,13 @@ extern "C" {
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names that --wrap prescribes.
 
-/// hypot: glibc 2.35 has a version that does not set errno. Both round alike.
+/// hypot: glibc 2.35 has a version that does not set errno. Both round alike. The older version is
+/// that of the first glibc for the architecture.
+#if defined(__x86_64__)
 __asm__(".symver older_hypot, hypot@GLIBC_2.2.5");
+#elif defined(__aarch64__)
+__asm__(".symver older_hypot, hypot@GLIBC_2.17");
+#endif
 double older_hypot(double x, double y);
 double __wrap_hypot(double x, double y);
 double __wrap_hypot(double x, double y)

@@ -6,7 +6,7 @@ import shutil
 import unittest
 
 from compile_case import CONTRACT, DECLARATION, HALF, CompileCase
-from fatlink_cli import NVCC, CliTest, doctor
+from fatlink_cli import EMULATED, NVCC, CliTest, doctor
 from run_tests import long_test
 
 CONTRACT_HINT = f"the contract apply_transform/1 declares: {DECLARATION}"
@@ -117,6 +117,7 @@ class BadSources(CompileCase):
             self.assertIn("compile-timeout", done.stderr)
             self.compile_source("half.cu", HALF)
 
+    @unittest.skipIf(EMULATED, "the emulator does not limit the address space")
     @long_test  # compile.HostileSources
     def test_more_memory_than_the_limit(self):
         done = self.assert_fails(4, "compile", self.file("bomb.cu", template_bomb()), "-o", "x.fatbin", "--memory-limit", "256",

@@ -5,8 +5,9 @@ import pathlib
 import re
 import shutil
 
-from fatlink_cli import LIBRARY, SHARE, CliTest, copy_program, gpus, nvjitlink
+from fatlink_cli import ARCHITECTURE, LIBRARY, SHARE, CliTest, copy_program, gpus, nvjitlink
 
+TARGET = {"x86_64": "x86_64-linux", "aarch64": "sbsa-linux"}[ARCHITECTURE]  # in toolkits for several architectures
 WHEEL = "lib/python3.12/site-packages/nvidia/cu13/lib/libnvJitLink.so.13"
 VERDICTS = ["link", "run on a GPU", "run on the reference device", "cache", "helper", "compile CUDA C++",
             "compile LLVM IR"]
@@ -307,7 +308,7 @@ class Environments(CliTest):
         self.assertEqual(self.chosen(VIRTUAL_ENV=str(self.root)), (str(file), "$VIRTUAL_ENV"))
 
     def test_a_conda_environments_packages_and_wheels_are_found(self):
-        for place in ("lib/libnvJitLink.so.13", "targets/x86_64-linux/lib/libnvJitLink.so.13", WHEEL):
+        for place in ("lib/libnvJitLink.so.13", f"targets/{TARGET}/lib/libnvJitLink.so.13", WHEEL):
             with self.subTest(place=place):
                 file = self.install(place)
                 self.assertEqual(self.chosen(CONDA_PREFIX=str(self.root)), (str(file), "$CONDA_PREFIX"))

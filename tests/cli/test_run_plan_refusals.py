@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from fatlink_cli import PROGRAM, SANITIZED, SHARE
+from fatlink_cli import EMULATED, PROGRAM, SANITIZED, SHARE
 from plan_case import CORPUS, LOAD, RECORD, SUM, PlanTest, floats, npy
 
 
@@ -204,7 +204,7 @@ class RunPlanRefusals(PlanTest):
                 self.refuse(5, *self.with_plan(lambda plan: enlarge(plan, argument)), "--set", "n=10",
                             says="the arrays of plan weighted_sum take ", hint="use fewer --elements, smaller sizes (--set)")
 
-    @unittest.skipIf(SANITIZED, "sanitizers map more than the limit")
+    @unittest.skipIf(SANITIZED or EMULATED, "sanitizers map more than the limit, emulators ignore it")
     def test_the_limit_of_the_address_space_counts_as_memory(self):
         done = subprocess.run([PROGRAM, "run", "--device", "cpu", *map(str, LOAD), "--elements", "1e9"], cwd=self.folder, text=True,
                               capture_output=True, env=self.environment({}),

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "compile_fixture.hpp"
+#include "environment.hpp"
 #include "sanitizers.hpp"
 #include "test_scale.hpp"
 
@@ -96,6 +97,7 @@ TEST_F(HostileSources, StopAtTheTimeLimitWhileTheirHeadersAreSearched)
 
 TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
 {
+  if (fixtures::is_emulated()) GTEST_SKIP() << "the emulator does not limit the address space";
   auto const stack_limit = [] {
     rlimit limit{};
     (void)::getrlimit(RLIMIT_STACK, &limit);
@@ -125,6 +127,7 @@ TEST_F(HostileSources, LeavesTheHostIntactAfterHostileSources)
 TEST_F(HostileSources, ReportsTheLackOfMemory)
 {
   if (fixtures::k_has_sanitizer) GTEST_SKIP() << "sanitizers map more than any limit";
+  if (fixtures::is_emulated()) GTEST_SKIP() << "the emulator does not limit the address space";
   compiler limited({.memory_limit_mib = 128});
   try {
     (void)limited.compile(source::from_text(macro_bomb("1,1", ","), "bomb.cu"), contract());

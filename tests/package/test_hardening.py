@@ -14,6 +14,7 @@ CACHE = (BUILD / "CMakeCache.txt").read_text()
 PROGRAMS = [BUILD / "bin/fatlink", BUILD / "libexec/fatlink-linkd"]
 LIBRARY = BUILD / "lib/libfatlink.so"
 SHIPPED = [*PROGRAMS, LIBRARY]
+ARCHITECTURE = {62: "x86_64", 183: "aarch64"}[int.from_bytes(LIBRARY.read_bytes()[18:20], "little")]
 
 
 def readelf(*words):
@@ -58,11 +59,20 @@ class Hardening(unittest.TestCase):
             with self.subTest(file=file.name):
                 self.assertRegex(readelf("-lW", file), r"GNU_STACK .* RW ")
 
+    @unittest.skipIf(ARCHITECTURE != "aarch64", "of AArch64")
+    def test_return_addresses_are_signed(self):
+        for file in SHIPPED:
+            with self.subTest(file=file.name):
+                # paciasp in hexadecimal, in the order of memory. It is also the landing pad of a function.
+                self.assertGreater(file.read_bytes().count(bytes.fromhex("3f2303d5")), 1000)
+
+    @unittest.skipIf(ARCHITECTURE != "x86_64", "of x86-64")
     def test_control_flow_protection_is_stated(self):
         for file in SHIPPED:
             with self.subTest(file=file.name):
                 self.assertRegex(readelf("-nW", file), r"x86 feature: IBT, SHSTK")
 
+    @unittest.skipIf(ARCHITECTURE != "x86_64", "of x86-64")
     def test_what_the_loader_jumps_to_are_landing_pads(self):
         for file in SHIPPED:
             with self.subTest(file=file.name):

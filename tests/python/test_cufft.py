@@ -14,7 +14,7 @@ import unittest
 
 from fake_cufft import build_fake_cufft, digest_of
 from fatlink_cli import TESTS
-from python_case import PythonCase, fatlink
+from python_case import EMULATED, PythonCase, fatlink
 
 LOAD = """
 __device__ float2 cufftJITCallbackLoadComplex(void* in, unsigned long long index, void* info, void*)
@@ -35,7 +35,7 @@ SCALED_LOAD = TESTS / "corpus/cufft_scaled_load.fatbin"
 @functools.cache
 def fake_cufft():
     """The library, which the process loads once; None: there is no compiler."""
-    if shutil.which("g++") is None:
+    if shutil.which("g++") is None or EMULATED:
         return None
     folder = tempfile.mkdtemp(prefix="fatlink-cufft-")
     unittest.addModuleCleanup(shutil.rmtree, folder)

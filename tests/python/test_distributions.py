@@ -73,7 +73,8 @@ class Found(Site):
 
     def test_of_a_library_in_a_folder_of_its_architecture(self):
         from fatlink import _install
-        for library in ("usr/lib/x86_64-linux-gnu/libfatlink.so", "usr/lib/libfatlink.so", "usr/lib64/libfatlink.so"):
+        for folder in ("lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu", "lib", "lib64"):
+            library = f"usr/{folder}/libfatlink.so"
             with self.subTest(library=library), unittest.mock.patch.dict(os.environ, FATLINK_LIBRARY=str(self.folder / library)):
                 self.assertEqual(_install.program(), str(pathlib.Path(os.path.realpath(self.folder)) / "usr/bin/fatlink"))
 

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
-from python_case import BUILD, SOURCE, PythonCase, fatlink
+from python_case import BUILD, EMULATED, SOURCE, PythonCase, fatlink
 
 MESSAGE, HINT = "{}: this option has no effect in sass mode, which compiles nothing", "do not set {}, or link in lto mode: {}"
 # Word for word the same error: the names of the option, and of the link mode.
@@ -60,7 +60,7 @@ class Wording(PythonCase):
             fatlink.link(["reduce_4"], target="sm_90", mode="sass", max_registers=32)
         self.assert_words("Python", raised.exception.message, raised.exception.input, raised.exception.hint)
 
-    @unittest.skipUnless(SOURCE and shutil.which("c++"), "needs the sources and a C++ compiler")
+    @unittest.skipUnless(SOURCE and shutil.which("c++") and not EMULATED, "needs the sources and a C++ compiler for this machine")
     def test_each_interface_names_the_same_in_its_own_words(self):
         self.test_python_names_arguments()
         with tempfile.TemporaryDirectory() as folder:

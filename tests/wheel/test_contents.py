@@ -28,7 +28,7 @@ class Contents(WheelCase):
         return self.read(f"fatlink-{self.version}.dist-info/{name}")
 
     def test_is_for_every_python_and_a_manylinux(self):
-        self.assertRegex(self.wheel.name, rf"^fatlink-{re.escape(self.version)}-py3-none-manylinux_2_\d+_x86_64\.whl$")
+        self.assertRegex(self.wheel.name, rf"^fatlink-{re.escape(self.version)}-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
         self.assertIn("Root-Is-Purelib: false", self.in_metadata("WHEEL"))
 
     def test_states_what_it_needs(self):
@@ -76,7 +76,7 @@ class Contents(WheelCase):
         if not auditwheel.exists():
             self.skipTest("auditwheel is not installed (scripts/bootstrap --packaging)")
         shown = subprocess.run([auditwheel, "show", self.wheel], text=True, capture_output=True)
-        tag = re.search(r"manylinux_2_\d+_x86_64", self.wheel.name)[0]
+        tag = re.search(r"manylinux_2_\d+_(x86_64|aarch64)", self.wheel.name)[0]
         self.assertIn(f'consistent with the following platform tag: "{tag}"', " ".join(shown.stdout.split()))
 
 

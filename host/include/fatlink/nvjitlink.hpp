@@ -5,9 +5,9 @@
 //   2. nvidia/cu13/lib beside fatlink's Python package, where pip installs NVIDIA's wheel
 //   3. the prefixes of the program and of libfatlink.so: lib/fatlink, where packages put a copy,
 //      and lib, where a build tree has a symbolic link to the nvJitLink of its toolkit
-//   4. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib
+//   4. $CUDA_HOME, $CUDA_PATH: lib64, lib, targets/x86_64-linux/lib (AArch64: sbsa-linux)
 //   5. $VIRTUAL_ENV: lib/python3.*/site-packages/nvidia/cu13/lib, where NVIDIA's wheels put it;
-//      $CONDA_PREFIX: lib, targets/x86_64-linux/lib, and the folder of the wheels
+//      $CONDA_PREFIX: lib, the same folder of targets, and the folder of the wheels
 //   6. the dynamic loader: libnvJitLink.so.13
 //   7. /usr/local/cuda/lib64
 // Threads: safe.

@@ -498,7 +498,7 @@ std::vector<fs::path> first_folders(std::vector<fs::path> const& roots)
   return {};
 }
 
-/// The roots that the library in `file` may belong to: ROOT/lib64, ROOT/targets/x86_64-linux/lib.
+/// The roots that the library in `file` may belong to: ROOT/lib64, ROOT/targets/ARCH-linux/lib.
 std::vector<fs::path> roots_of(fs::path const& file)
 {
   std::error_code failure;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toolkit/elf_file.hpp"
 
-#include <elf.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -31,7 +29,7 @@ elf_file::elf_file(std::string path) : path_(std::move(path)), opened_(open_regu
 {
   auto const header = read(0, sizeof(Elf64_Ehdr));
   elf_reader const elf(header);
-  if (elf.machine() != EM_X86_64) throw not_a_shared_library{};
+  if (elf.machine() != k_host_machine) throw not_a_shared_library{};
   auto const table = elf.segment_table();
   if (table.size > k_most_headers * sizeof(Elf64_Phdr)) throw not_a_shared_library{};
   segments_ = read_segments(read(table.offset, table.size));

@@ -3,6 +3,8 @@
 // Source: System V ABI, "Object Files". Threads: no shared state.
 #pragma once
 
+#include <elf.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -13,7 +15,14 @@
 
 namespace fatlink::detail {
 
-/// The file is not a 64-bit x86 shared library, or what is read is past its end.
+/// The architecture of this process: the e_machine of the shared libraries that it can load.
+#if defined(__x86_64__)
+constexpr std::uint16_t k_host_machine = EM_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint16_t k_host_machine = EM_AARCH64;
+#endif
+
+/// The file is not a shared library for this host, or what is read is past its end.
 struct not_a_shared_library {};
 
 /// All members throw elf_error, out_of_bytes and not_a_shared_library for a damaged file, and

@@ -178,7 +178,7 @@ toolkit_library const& nvjitlink_library()
       .name = "libnvJitLink.so.13",
       .variable = "FATLINK_NVJITLINK",
       .major = 13,
-      .folders = {"lib64", "lib", "targets/x86_64-linux/lib"},
+      .folders = {"lib64", "lib", k_target_folder},
       .wheel_folder = "lib",
       .functions = {"nvJitLinkCreate", "nvJitLinkDestroy", "nvJitLinkAddData", "nvJitLinkComplete",
                     "nvJitLinkGetLinkedCubin", "nvJitLinkGetLinkedPtx", "nvJitLinkGetErrorLog",

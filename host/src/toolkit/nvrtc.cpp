@@ -101,7 +101,7 @@ toolkit_library const& nvrtc_library()
       .name = "libnvrtc.so.13",
       .variable = "FATLINK_NVRTC",
       .major = 13,
-      .folders = {"lib64", "lib", "targets/x86_64-linux/lib"},
+      .folders = {"lib64", "lib", k_target_folder},
       .wheel_folder = "lib",
       .functions = {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetLTOIR", "nvrtcGetCUBIN"},
       .remedy =

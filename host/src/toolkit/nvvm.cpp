@@ -39,7 +39,7 @@ toolkit_library const& nvvm_library()
       .name = "libnvvm.so.4",
       .variable = "FATLINK_LIBNVVM",
       .major = 2,
-      .folders = {"nvvm/lib64", "lib64", "lib", "targets/x86_64-linux/lib"},
+      .folders = {"nvvm/lib64", "lib64", "lib", k_target_folder},
       .wheel_folder = "lib",
       .functions = {"nvvmCreateProgram", "nvvmCompileProgram", "nvvmLazyAddModuleToProgram"},
       .remedy =

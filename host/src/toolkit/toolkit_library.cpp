@@ -260,8 +260,12 @@ constexpr char const* k_cache = "/etc/ld.so.cache";
 constexpr std::uint64_t k_most_cache = std::uint64_t{64} << 20;
 constexpr std::string_view k_cache_magic = "glibc-ld.so.cache1.1";
 constexpr std::uint64_t k_header = 48;
-constexpr std::uint64_t k_entry = 24;      // i32 flags, u32 name, u32 path, u32 os, u64 hwcap
-constexpr std::int32_t k_x86_64 = 0x0303;  // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6
+constexpr std::uint64_t k_entry = 24;  // i32 flags, u32 name, u32 path, u32 os, u64 hwcap
+#if defined(__x86_64__)
+constexpr std::int32_t k_host_flags = 0x0303;  // FLAG_X8664_LIB64 | FLAG_ELF_LIBC6
+#elif defined(__aarch64__)
+constexpr std::int32_t k_host_flags = 0x0a03;  // FLAG_AARCH64_LIB64 | FLAG_ELF_LIBC6
+#endif
 
 std::string text_at(byte_reader const& cache, std::uint64_t offset)
 {
@@ -318,8 +322,8 @@ try {
   auto const count = cache.read<std::uint32_t>(k_cache_magic.size());
   (void)cache.view(k_header, count * k_entry);
   for (auto entry = k_header; entry < k_header + count * k_entry; entry += k_entry) {
-    if (cache.read<std::int32_t>(entry) != k_x86_64 || cache.read<std::uint64_t>(entry + 16) != 0)
-      continue;
+    auto const flags = cache.read<std::int32_t>(entry);
+    if (flags != k_host_flags || cache.read<std::uint64_t>(entry + 16) != 0) continue;
     if (text_at(cache, cache.read<std::uint32_t>(entry + 4)) == name)
       return text_at(cache, cache.read<std::uint32_t>(entry + 8));
   }

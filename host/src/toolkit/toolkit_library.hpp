@@ -53,6 +53,14 @@ class shared_library {
   void* handle_ = nullptr;
 };
 
+/// Where a toolkit for several architectures has the libraries of this one. For AArch64: of servers
+/// (sbsa) and, since CUDA 13, of Jetson.
+#if defined(__x86_64__)
+constexpr char const* k_target_folder = "targets/x86_64-linux/lib";
+#elif defined(__aarch64__)
+constexpr char const* k_target_folder = "targets/sbsa-linux/lib";
+#endif
+
 /// One of the vendor's libraries.
 struct toolkit_library {
   char const* title = "";     ///< for messages: "NVRTC"
@@ -101,8 +109,8 @@ std::vector<std::filesystem::path> toolkit_roots();
 /// callers check the file that was opened.
 std::optional<std::string> find_by_loader(std::string const& name);
 
-/// The path of `name` for x86-64 in the bytes of an ld.so.cache; empty if they do not name it, or
-/// are damaged.
+/// The path of `name` for this architecture in the bytes of an ld.so.cache; empty if they do not
+/// name it, or are damaged.
 std::optional<std::string> find_in_loader_cache(bytes_view cache, std::string const& name);
 
 /// The identity of `library` in the file `path`, the same on every machine:

@@ -10,6 +10,7 @@
 #include <new>
 #include <random>
 
+#include "environment.hpp"
 #include "expect_error.hpp"
 #include "fatbin/write_fatbin.hpp"
 #include "fatlink/fatbin.hpp"
@@ -385,6 +386,7 @@ namespace {
 TEST(FatbinReader, NamesNoDamageWhereZstdHasNoMemory)
 {
   if (fixtures::k_has_sanitizer) GTEST_SKIP() << "sanitizers need address space";
+  if (fixtures::is_emulated()) GTEST_SKIP() << "the emulator does not limit the address space";
   auto const image = fixtures::bytes("library.fatbin");
   for (auto const& entry : read_fatbin(image)) {
     if (entry.compression != compression::zstd || entry.kind != entry_kind::ptx) continue;

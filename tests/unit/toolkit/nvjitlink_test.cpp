@@ -2,9 +2,11 @@
 // The file of nvJitLink: its identity, whether it is whole, how the loader finds it; and the lines
 // of its log.
 #include <dlfcn.h>
+#include <elf.h>
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 
@@ -20,8 +22,20 @@ using testing::HasSubstr;
 
 namespace {
 
+// The flags of libraries for a 64-bit architecture (glibc, sysdeps/generic/ldconfig.h).
+constexpr std::int32_t k_x86_64 = 0x0303;
+constexpr std::int32_t k_aarch64 = 0x0A03;
+#if defined(__x86_64__)
+constexpr auto k_own = k_x86_64;
+constexpr auto k_other = k_aarch64;
+#else
+constexpr auto k_own = k_aarch64;
+constexpr auto k_other = k_x86_64;
+#endif
+
 /// An ld.so.cache of one entry, as glibc 2.36 writes it.
-byte_buffer loader_cache(std::string const& name, std::string const& path)
+byte_buffer loader_cache(std::string const& name, std::string const& path,
+                         std::int32_t flags = k_own)
 {
   std::string text("glibc-ld.so.cache1.1");
   auto const number = [&](auto value) {
@@ -31,7 +45,7 @@ byte_buffer loader_cache(std::string const& name, std::string const& path)
   number(std::uint32_t{1});
   number(static_cast<std::uint32_t>(name.size() + path.size() + 2));
   text.resize(48);
-  number(std::int32_t{0x0303});
+  number(flags);
   number(k_strings);
   number(static_cast<std::uint32_t>(k_strings + name.size() + 1));
   number(std::uint32_t{0});
@@ -64,6 +78,19 @@ TEST(NvjitlinkIdentity, IsTheSameWhereverItLiesAndAnotherWhereItsBytesAre)
   EXPECT_EQ(nvjitlink_identity(copy), original);
   std::ofstream(copy, std::ios::app) << 'x';
   EXPECT_NE(nvjitlink_identity(copy), original);
+}
+
+TEST(NvjitlinkIdentity, IsNoNvjitlinkForAnotherArchitecture)
+{
+  fixtures::folder const folder;
+  std::ifstream file(places::hostile_nvjitlink(), std::ios::binary);
+  std::string other{std::istreambuf_iterator<char>(file), {}};
+  for (auto const machine : {EM_X86_64, EM_AARCH64, EM_RISCV}) {
+    other[offsetof(Elf64_Ehdr, e_machine)] = static_cast<char>(machine);
+    EXPECT_EQ(nvjitlink_identity(folder.write("other", other)).has_value(),
+              machine == k_host_machine)
+        << machine;
+  }
 }
 
 TEST(NvjitlinkIdentity, DamagedIsNoneOrAnotherAndNeverACrash)
@@ -100,6 +127,12 @@ TEST(FindByLoader, ReadsTheLoadersCache)
   EXPECT_FALSE(find_in_loader_cache(cache, "libb.so.1"));
   for (std::size_t n = 0; n < cache.size() - 22; ++n)
     EXPECT_FALSE(find_in_loader_cache(bytes_view(cache).first(n), "liba.so.1")) << "kept " << n;
+}
+
+TEST(FindByLoader, IgnoresLibrariesOfAnotherArchitectureInTheLoadersCache)
+{
+  auto const cache = loader_cache("liba.so.1", "/x/liba.so.1", k_other);
+  EXPECT_FALSE(find_in_loader_cache(cache, "liba.so.1"));
 }
 
 namespace {

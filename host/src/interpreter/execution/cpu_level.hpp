@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which instructions of the host the handlers use. They are compiled twice on x86-64: for every
-// processor, and for x86-64-v3 (AVX2, FMA, F16C, BMI). Both compute the same, bit by bit.
+// processor, and for x86-64-v3 (AVX2, FMA, F16C, BMI). On AArch64 they are compiled once: every
+// processor has FMA and vectors. All compute the same, bit by bit.
 #pragma once
 
 #if defined(__x86_64__)

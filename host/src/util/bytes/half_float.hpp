@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <bit>
-#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
 namespace fatlink::half_float {
+
+/// A rounding mode of IEEE 754. It fits into the flags of an instruction; the numbers FE_… of
+/// <cfenv> do so only on some architectures.
+enum class rounding : std::uint16_t { to_nearest, to_zero, downward, upward };
 
 /// IEEE 754 binary16 and bfloat16: the number of fraction bits, and the exponents of the smallest
 /// and the greatest normal number.
@@ -51,10 +54,10 @@ double to_double(Half value) noexcept
   return static_cast<double>(to_float(value));
 }
 
-/// Rounds `value` in `mode` (FE_TONEAREST, …). Values beyond the range become infinity, or the
+/// Rounds `value` in `mode`. Values beyond the range become infinity, or the
 /// greatest finite number if `mode` rounds towards zero.
 template <typename Half>
-Half round_to(double value, int mode = FE_TONEAREST) noexcept
+Half round_to(double value, rounding mode = rounding::to_nearest) noexcept
 {
   constexpr auto k_infinity =
       static_cast<std::uint32_t>(0x7FFF >> Half::k_fraction << Half::k_fraction);
@@ -71,15 +74,16 @@ Half round_to(double value, int mode = FE_TONEAREST) noexcept
   auto const below = significand >> shift;
   auto const remainder = significand - (below << shift);
   auto const half = std::uint64_t{1} << (shift - 1);
-  auto const up = mode == FE_UPWARD ? sign == 0 : mode == FE_DOWNWARD && sign != 0;
-  auto const is_next = mode == FE_TONEAREST ? remainder + (below & 1) > half : up && remainder != 0;
+  auto const up = mode == rounding::upward ? sign == 0 : mode == rounding::downward && sign != 0;
+  auto const is_next =
+      mode == rounding::to_nearest ? remainder + (below & 1) > half : up && remainder != 0;
   auto const steps = static_cast<std::uint32_t>(below) + (is_next ? 1U : 0U);
   // A carry out of the fraction increments the exponent, whose bits are next to it.
   auto const finite =
       (static_cast<std::uint32_t>(kept - Half::k_min_exponent) << Half::k_fraction) + steps;
   auto const is_exact = magnitude == std::uint64_t{0x7FF} << 52;  // infinity
   auto const rounds_to_finite =
-      !is_exact && (mode == FE_TOWARDZERO || (mode != FE_TONEAREST && !up));
+      !is_exact && (mode == rounding::to_zero || (mode != rounding::to_nearest && !up));
   auto const greatest = rounds_to_finite ? k_infinity - 1 : k_infinity;
   auto const result = sign | std::min(finite, greatest);
   auto const is_nan = magnitude > std::uint64_t{0x7FF} << 52;

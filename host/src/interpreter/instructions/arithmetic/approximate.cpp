@@ -208,7 +208,9 @@ void approximate_double(warp& w, operation const& o, lane_mask mask)
       bits &= k_upper;
       if ((bits & 0x7FF0000000000000) == 0) bits &= 0x8000000000000000;
     }
-    auto result = std::bit_cast<std::uint64_t>(canonical(Function{}(std::bit_cast<double>(bits))));
+    auto const value = std::bit_cast<double>(bits);
+    auto result =
+        std::bit_cast<std::uint64_t>(std::isnan(value) ? quiet(value) : created(Function{}(value)));
     if (Gross) {
       if ((result & 0x7FF0000000000000) == 0) result &= 0x8000000000000000;
       result = std::isnan(std::bit_cast<double>(result)) ? k_gross_nan : result & k_upper;

@@ -310,8 +310,7 @@ std::uint16_t finite_half(float value, std::uint32_t flags) noexcept
   constexpr auto k_infinity = 0x7FFFU >> Half::k_fraction << Half::k_fraction;
   if (std::isnan(value)) return Half::k_nan;
   if ((flags & k_relu_flag) != 0 && value <= 0) return 0;
-  auto const rounded =
-      half_float::round_to<Half>(value, static_cast<int>(flags & k_rounding_bits)).bits;
+  auto const rounded = half_float::round_to<Half>(value, rounding_of(flags & k_rounding_bits)).bits;
   return static_cast<std::uint16_t>((rounded & 0x7FFFU) == k_infinity ? rounded - 1U : rounded);
 }
 
@@ -384,7 +383,7 @@ void decode_finite(decoding& d, type target, std::uint32_t flags)
 {
   if (!d.take("rn")) {
     if (!d.take("rz")) d.fail_unsupported("its rounding is neither .rn nor .rz");
-    flags |= FE_TOWARDZERO;
+    flags |= static_cast<std::uint32_t>(rounding::to_zero);
   }
   switch (target) {
     case type::f16:
@@ -484,7 +483,7 @@ struct conversion {
   bool ftz = false;
   bool relu = false;
   bool integral = false;  ///< .rni, .rzi, …: round to an integer
-  std::uint16_t rounding = FE_TONEAREST;
+  interpreter::rounding rounding = rounding::to_nearest;
 };
 static_assert(sizeof(conversion) == sizeof(operation::immediate));
 
@@ -540,15 +539,15 @@ double to_odd_double(S value) noexcept
 }
 
 /// Of a signaling NaN, a quiet one: what std::trunc() and others do depends on the processor.
-inline double integral(double value, int rounding) noexcept
+inline double integral(double value, rounding mode) noexcept
 {
   if (std::isnan(value)) return quiet(value);
-  switch (rounding) {
-    case FE_TOWARDZERO:
+  switch (mode) {
+    case rounding::to_zero:
       return std::trunc(value);
-    case FE_DOWNWARD:
+    case rounding::downward:
       return std::floor(value);
-    case FE_UPWARD:
+    case rounding::upward:
       return std::ceil(value);
     default:
       return std::nearbyint(value);
@@ -582,7 +581,7 @@ double read_real(std::byte const* lanes, unsigned lane, conversion const& conver
 /// Values beyond the range become its limits. NaN becomes 0; if either type has 64 bits, it becomes
 /// the highest bit (measured on an H200).
 template <typename D, typename S>
-D to_integer(double value, int rounding) noexcept
+D to_integer(double value, rounding mode) noexcept
 {
   using limits = std::numeric_limits<D>;
   if (std::isnan(value)) {
@@ -590,7 +589,7 @@ D to_integer(double value, int rounding) noexcept
       return static_cast<D>(std::uint64_t{1} << (8 * sizeof(D) - 1));
     return D{0};
   }
-  auto const integer = integral(value, rounding);
+  auto const integer = integral(value, mode);
   constexpr auto k_min = static_cast<double>(limits::min());
   constexpr auto k_beyond = sizeof(D) == 8 ? (std::is_signed_v<D> ? 0x1p63 : 0x1p64)
                                            : static_cast<double>(limits::max()) + 1;
@@ -686,7 +685,7 @@ void integer_to_real(warp& w, operation const& o, lane_mask mask)
   auto const conversion = conversion_of(o);
   auto* const d = w.at(o.d);
   auto const* const a = w.at(o.a);
-  rounding_scope const scope(k_is_half<D> ? FE_TONEAREST : conversion.rounding);
+  rounding_scope const scope(k_is_half<D> ? rounding::to_nearest : conversion.rounding);
   each_lane(mask, [=](unsigned i) {
     auto const value = read<S>(a, i, conversion.source_stride);
     if constexpr (k_is_half<D>) {
@@ -734,13 +733,15 @@ void widen_bfloat(warp& w, operation const& o, lane_mask mask)
   });
 }
 
+#ifdef FATLINK_HAS_LEVEL_3
 /// Whether a cvt to or from half numbers only rounds to nearest, for all lanes: then processors of
 /// x86-64-v3 have instructions for it.
 bool is_plain(conversion const& conversion, lane_mask mask) noexcept
 {
-  return has_level_3 && mask == k_all_lanes && conversion.rounding == FE_TONEAREST &&
+  return has_level_3 && mask == k_all_lanes && conversion.rounding == rounding::to_nearest &&
          !conversion.integral && !conversion.saturate && !conversion.relu && !conversion.ftz;
 }
+#endif
 
 template <typename D, typename S>
 void real_to_real(warp& w, operation const& o, lane_mask mask)
@@ -757,7 +758,7 @@ void real_to_real(warp& w, operation const& o, lane_mask mask)
     if (is_plain(conversion, mask) && conversion.source_stride == sizeof(float))
       return half_vectors::narrow_lanes<D>(d, a);
 #endif
-  rounding_scope const scope(k_is_half<D> || conversion.integral ? FE_TONEAREST
+  rounding_scope const scope(k_is_half<D> || conversion.integral ? rounding::to_nearest
                                                                  : conversion.rounding);
   each_lane(mask, [=](unsigned i) {
     auto const value = with_nan<D, S>(read_real<S>(a, i, conversion));
@@ -841,14 +842,16 @@ void take_cvt_rounding(decoding& d, conversion& conversion, bool may_be_integral
 {
   struct mode {
     std::string_view word;
-    int rounding;
+    rounding value;
   };
-  static constexpr mode k_modes[] = {
-      {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
-  for (auto const& [word, rounding] : k_modes) {
-    if (d.take(word)) conversion.rounding = static_cast<std::uint16_t>(rounding);
+  static constexpr mode k_modes[] = {{"rn", rounding::to_nearest},
+                                     {"rz", rounding::to_zero},
+                                     {"rm", rounding::downward},
+                                     {"rp", rounding::upward}};
+  for (auto const& [word, value] : k_modes) {
+    if (d.take(word)) conversion.rounding = value;
     if (may_be_integral && d.take(std::string(word) + "i")) {
-      conversion.rounding = static_cast<std::uint16_t>(rounding);
+      conversion.rounding = value;
       conversion.integral = true;
     }
   }

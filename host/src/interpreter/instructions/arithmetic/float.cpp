@@ -78,57 +78,35 @@ void decode_float_sign(decoding& d, bool negate, type type)
 
 // add, sub, mul, div, fma, min, max, sqrt, rcp.
 
-/// Of two NaN operands, the second one, as on an H100. A host's compiler may exchange the operands
-/// of a sum or product.
-inline double chosen_nan(double a, double b, double result) noexcept
-{
-  auto const first = std::isnan(a) ? quiet(a) : result;
-  return std::isnan(b) ? quiet(b) : first;
-}
-
 struct op_add {
   float operator()(float a, float b) const { return a + b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a + b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a + b)); }
 };
 struct op_subtract {
   float operator()(float a, float b) const { return a - b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a - b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a - b)); }
 };
 struct op_multiply {
   float operator()(float a, float b) const { return a * b; }
-  double operator()(double a, double b) const { return chosen_nan(a, b, a * b); }
+  double operator()(double a, double b) const { return chosen_nan(a, b, created(a * b)); }
 };
 struct op_divide {
-  template <typename F>
-  F operator()(F a, F b) const
-  {
-    return a / b;
-  }
+  float operator()(float a, float b) const { return a / b; }
+  /// Of two NaN operands, the first one.
+  double operator()(double a, double b) const { return chosen_nan(b, a, created(a / b)); }
 };
 
 struct op_fma {
   float operator()(float a, float b, float c) const { return std::fma(a, b, c); }
-  /// Of several NaN operands, b before c before a: processors choose by the order of the registers.
-  double operator()(double a, double b, double c) const
-  {
-    auto const result = std::fma(a, b, c);
-    auto const of_a = std::isnan(a) ? quiet(a) : result;
-    return chosen_nan(c, b, of_a);
-  }
+  double operator()(double a, double b, double c) const { return fused(a, b, c); }
 };
 struct op_sqrt {
-  template <typename F>
-  F operator()(F a) const
-  {
-    return std::sqrt(a);
-  }
+  float operator()(float a) const { return std::sqrt(a); }
+  double operator()(double a) const { return chosen_nan(a, a, created(std::sqrt(a))); }
 };
 struct op_reciprocal {
-  template <typename F>
-  F operator()(F a) const
-  {
-    return F{1} / a;
-  }
+  float operator()(float a) const { return 1 / a; }
+  double operator()(double a) const { return chosen_nan(a, a, created(1 / a)); }
 };
 
 /// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.
@@ -178,7 +156,7 @@ void arithmetic(warp& w, operation const& o, lane_mask mask)
   auto const* const b = Count > 1 ? w.at(o.b) : nullptr;
   auto const* const c = Count > 2 ? w.at(o.c) : nullptr;
   {
-    rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+    rounding_scope const scope(rounding_of(o.flags));
     each_lane(mask, [=](unsigned i) {
       auto const x = flushed_if<Ftz>(load<F>(a, i));
       if constexpr (Count == 1) return store(d, i, finished<Op, Ftz>(Op{}(x), x));
@@ -230,12 +208,12 @@ void in_pairs(warp& w, operation const& o, lane_mask mask)
 template <typename Op, unsigned Count>
 void decode_pair(decoding& d)
 {
-  auto const rounding = take_rounding(d);
+  auto const mode = static_cast<std::uint32_t>(take_rounding(d));
   if (d.take("sat")) d.fail_unsupported("it has no .sat");
   auto const run = d.take("ftz") ? for_host<&arithmetic<float, Op, Count, true>>()
                                  : for_host<&arithmetic<float, Op, Count, false>>();
   auto& o = emit_same<Count>(d, &in_pairs, type::f32x2);
-  o.flags = static_cast<std::uint32_t>(rounding);
+  o.flags = mode;
   o.immediate = reinterpret_cast<std::uintptr_t>(run);
 }
 
@@ -244,14 +222,13 @@ void decode_exact(decoding& d, type type)
 {
   if constexpr (Count > 1)
     if (type == type::f32x2) return decode_pair<Op, Count>(d);
-  auto const rounding = take_rounding(d);
+  auto const mode = static_cast<std::uint32_t>(take_rounding(d));
   auto const ftz = type == type::f32 && d.take("ftz");
   auto const saturates = k_saturates<Op> && type == type::f32 && d.take("sat");
   auto const run = type == type::f64 ? for_host<&arithmetic<double, Op, Count, false>>()
                    : ftz             ? for_host<&arithmetic<float, Op, Count, true>>()
                                      : for_host<&arithmetic<float, Op, Count, false>>();
-  emit_same<Count>(d, run, type).flags =
-      static_cast<std::uint32_t>(rounding) | (saturates ? k_saturate : 0U);
+  emit_same<Count>(d, run, type).flags = mode | (saturates ? k_saturate : 0U);
 }
 
 template <bool Max>
@@ -268,7 +245,7 @@ void decode_extreme(decoding& d, type type)
   else
     run = ftz ? for_host<&arithmetic<float, op_extreme<Max, false>, 2, true>>()
               : for_host<&arithmetic<float, op_extreme<Max, false>, 2, false>>();
-  d.emit(run, type, {type, type}).flags = FE_TONEAREST;
+  d.emit(run, type, {type, type}).flags = 0;
 }
 
 /// sqrt and rcp; `.approx` is decoded elsewhere.
@@ -457,7 +434,7 @@ void mixed(warp& w, operation const& o, lane_mask mask)
   auto const* const b = w.at(o.b);
   auto const* const c = w.at(o.c);
   auto const saturates = (o.flags & k_saturate) != 0;
-  rounding_scope const scope(static_cast<int>(o.flags & k_rounding));
+  rounding_scope const scope(rounding_of(o.flags));
   each_lane(mask, [=](unsigned i) {
     auto const half = [=](std::byte const* lanes) {
       return static_cast<float>(to_double(Half{load<std::uint16_t>(lanes, i)}));

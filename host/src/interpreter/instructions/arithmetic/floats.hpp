@@ -12,6 +12,8 @@
 #include <type_traits>
 
 #include "interpreter/decode/decoder.hpp"
+#include "interpreter/execution/cpu_level.hpp"
+#include "util/bytes/half_float.hpp"
 
 namespace fatlink::interpreter {
 
@@ -25,7 +27,7 @@ inline float canonical(float value) noexcept
 {
   return std::isnan(value) ? std::bit_cast<float>(k_nan) : value;
 }
-/// f64 returns a NaN operand as a quiet NaN, and creates 0xFFF8…, as x86-64 does.
+/// f64 returns a NaN operand as a quiet NaN. The operations choose it, and set what they create.
 inline double canonical(double value) noexcept
 {
   return value;
@@ -34,6 +36,31 @@ inline double canonical(double value) noexcept
 inline double quiet(double nan) noexcept
 {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(nan) | 0x0008000000000000);
+}
+
+/// The result of an operation on f64 whose operands are numbers. A NaN is 0xFFF8…, which x86-64
+/// creates as well; AArch64 creates 0x7FF8….
+inline double created(double result) noexcept
+{
+  if constexpr (k_is_x86_64) return result;
+  return std::isnan(result) ? std::bit_cast<double>(0xFFF8000000000000) : result;
+}
+
+/// `result`, or a NaN operand: of two, the second one, as on an H100. A host's compiler may
+/// exchange the operands of a sum or product.
+inline double chosen_nan(double a, double b, double result) noexcept
+{
+  auto const first = std::isnan(a) ? quiet(a) : result;
+  return std::isnan(b) ? quiet(b) : first;
+}
+
+/// a · b + c. Of several NaN operands, b before c before a: processors choose by the order of the
+/// registers.
+inline double fused(double a, double b, double c) noexcept
+{
+  auto const result = created(std::fma(a, b, c));
+  auto const of_a = std::isnan(a) ? quiet(a) : result;
+  return chosen_nan(c, b, of_a);
 }
 
 /// A denormal becomes zero with the same sign.
@@ -58,37 +85,45 @@ F saturated(F value) noexcept
   return value < F{1} ? value : F{1};
 }
 
-/// Sets the rounding mode (FE_TONEAREST, …) for its lifetime. FE_TONEAREST costs nothing.
+using half_float::rounding;
+
+/// Sets the rounding mode for its lifetime. To nearest costs nothing.
 class rounding_scope {
  public:
-  explicit rounding_scope(int mode) noexcept : mode_(mode)
+  explicit rounding_scope(rounding mode) noexcept : mode_(mode)
   {
-    if (mode_ != FE_TONEAREST) std::fesetround(mode_);
+    constexpr int k_modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    if (mode_ != rounding::to_nearest) std::fesetround(k_modes[static_cast<unsigned>(mode)]);
   }
   ~rounding_scope()
   {
-    if (mode_ != FE_TONEAREST) std::fesetround(FE_TONEAREST);
+    if (mode_ != rounding::to_nearest) std::fesetround(FE_TONEAREST);
   }
   rounding_scope(rounding_scope const&) = delete;
   rounding_scope& operator=(rounding_scope const&) = delete;
 
  private:
-  int mode_;
+  rounding mode_;
 };
 
 // Modifiers that floating-point instructions have in common, as operation::flags hold them.
 
-constexpr std::uint32_t k_rounding = 0xFFFF;  ///< FE_… of <cfenv>
+constexpr std::uint32_t k_rounding = 0xFFFF;  ///< the bits of a `rounding`
 constexpr std::uint32_t k_saturate = 0x10000;
 
-/// Takes .rn, .rz, .rm or .rp. Returns FE_…, to nearest unless stated.
-inline int take_rounding(decoding& d)
+inline rounding rounding_of(std::uint32_t flags) noexcept
 {
-  if (d.take("rz")) return FE_TOWARDZERO;
-  if (d.take("rm")) return FE_DOWNWARD;
-  if (d.take("rp")) return FE_UPWARD;
+  return static_cast<rounding>(flags & k_rounding);
+}
+
+/// Takes .rn, .rz, .rm or .rp. To nearest unless stated.
+inline rounding take_rounding(decoding& d)
+{
+  if (d.take("rz")) return rounding::to_zero;
+  if (d.take("rm")) return rounding::downward;
+  if (d.take("rp")) return rounding::upward;
   (void)d.take("rn");
-  return FE_TONEAREST;
+  return rounding::to_nearest;
 }
 
 /// f16 or bf16, one or two.

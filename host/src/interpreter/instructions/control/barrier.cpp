@@ -125,6 +125,8 @@ void fence(warp& w, operation const& o, lane_mask)
   w.release_accesses(scope);
   static std::atomic<unsigned> meeting_point = 0;
   meeting_point.fetch_add(1, std::memory_order_seq_cst);
+  // On x86-64 that is a fence of all accesses as well; on AArch64 later ones may come before it.
+  if constexpr (!k_is_x86_64) std::atomic_thread_fence(std::memory_order_seq_cst);
   w.acquire_accesses(scope);
 }
 

@@ -232,8 +232,7 @@ void multiply_reals(warp& w, operation const& o, lane_mask mask)
   read_reals(w, registers.b, fragment_b(p), b);
   read_reals(w, registers.c, fragment_c(p), sums);
   if (p.d == element::f64)
-    accumulate(p, p.k, a, b, sums,
-               [](double& sum, double x, double y) { sum = std::fma(x, y, sum); });
+    accumulate(p, p.k, a, b, sums, [](double& sum, double x, double y) { sum = fused(x, y, sum); });
   else
     accumulate(p, p.k, a, b, sums, [](double& sum, double x, double y) { sum += x * y; });
   with_type(p.d, [&]<element Type>() {

@@ -61,8 +61,12 @@ struct op_add_real {
   template <typename T>
   T operator()(T old, T b, T) const
   {
-    auto const sum = flushed_if<Ftz>(std::bit_cast<F>(old)) + flushed_if<Ftz>(std::bit_cast<F>(b));
-    return std::bit_cast<T>(flushed_if<Ftz>(canonical(sum)));
+    auto const x = flushed_if<Ftz>(std::bit_cast<F>(old));
+    auto const y = flushed_if<Ftz>(std::bit_cast<F>(b));
+    if constexpr (sizeof(F) == 8)
+      return std::bit_cast<T>(chosen_nan(y, x, created(x + y)));
+    else
+      return std::bit_cast<T>(flushed_if<Ftz>(canonical(x + y)));
   }
 };
 template <typename Half>
