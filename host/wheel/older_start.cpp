@@ -20,7 +20,8 @@ int __wrap___libc_start_main(main_function* main, int argc, char** argv, initial
 static void run_initializers(int argc, char** argv, char** environment)
 {
   ::_init();
-  for (auto const* i = __init_array_start; i != __init_array_end; ++i) (*i)(argc, argv, environment);
+  for (auto const* i = __init_array_start; i != __init_array_end; ++i)
+    (*i)(argc, argv, environment);
 }
 
 /// Newer C libraries run the initializers only if they are given no function. The loader runs the

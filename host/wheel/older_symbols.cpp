@@ -84,15 +84,15 @@ std::uint32_t arc4random() noexcept
   return static_cast<int>(::syscall(SYS_newfstatat, AT_FDCWD, path, status, 0));
 }
 
-[[gnu::weak, gnu::visibility("default")]] int stat64(char const* path, struct stat64* status) noexcept
+[[gnu::weak, gnu::visibility("default")]] int stat64(char const* path,
+                                                     struct stat64* status) noexcept
 {
   return static_cast<int>(::syscall(SYS_newfstatat, AT_FDCWD, path, status, 0));
 }
 
 int lstat(char const* path, struct stat* status) noexcept
 {
-  return static_cast<int>(
-      ::syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW));
+  return static_cast<int>(::syscall(SYS_newfstatat, AT_FDCWD, path, status, AT_SYMLINK_NOFOLLOW));
 }
 
 int fstat(int descriptor, struct stat* status) noexcept
@@ -125,9 +125,9 @@ pid_t gettid() noexcept
 char const* sigabbrev_np(int signal) noexcept
 {
   static constexpr std::array<char const*, 32> k_names{
-      nullptr, "HUP",  "INT",    "QUIT", "ILL",  "TRAP", "ABRT", "BUS",  "FPE",  "KILL", "USR1",
-      "SEGV",  "USR2", "PIPE",   "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN",
-      "TTOU",  "URG",  "XCPU",   "XFSZ", "VTALRM", "PROF", "WINCH", "POLL", "PWR",  "SYS"};
+      nullptr, "HUP",  "INT",  "QUIT", "ILL",    "TRAP",   "ABRT",  "BUS",  "FPE",  "KILL", "USR1",
+      "SEGV",  "USR2", "PIPE", "ALRM", "TERM",   "STKFLT", "CHLD",  "CONT", "STOP", "TSTP", "TTIN",
+      "TTOU",  "URG",  "XCPU", "XFSZ", "VTALRM", "PROF",   "WINCH", "POLL", "PWR",  "SYS"};
   auto const index = static_cast<std::size_t>(signal);
   return index < k_names.size() ? k_names[index] : nullptr;
 }
@@ -162,7 +162,8 @@ void closefrom(int first) noexcept
 }
 
 /// 2.34. Without it, descriptors that are opened later are not closed; the helper closes them.
-int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions, int first) noexcept
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t* actions,
+                                             int first) noexcept
 {
   static auto const add = function_of_library<decltype(&posix_spawn_file_actions_addclosefrom_np)>(
       "posix_spawn_file_actions_addclosefrom_np");
