@@ -23,7 +23,9 @@ Ubuntu 20.04 and newer), with the compiler and the libraries of a newer system.
 include_guard(GLOBAL)
 include(CheckCXXSourceCompiles)
 
-find_library(FATLINK_STATIC_ZSTD libzstd.a HINTS ${libzstd_LIBRARY_DIRS} ${libzstd_LIBDIR})
+list(GET libzstd_LINK_LIBRARIES 0 fatlink_shared_zstd)
+cmake_path(GET fatlink_shared_zstd PARENT_PATH fatlink_zstd_folder)
+find_library(FATLINK_STATIC_ZSTD libzstd.a HINTS "${fatlink_zstd_folder}")
 mark_as_advanced(FATLINK_STATIC_ZSTD)
 check_cxx_source_compiles("#include <cstdlib>\n#if !__GLIBC_PREREQ(2, 34) || __GLIBC_PREREQ(2, 38)\n#error\n#endif\nint main() {}"
   FATLINK_HAS_TESTED_GLIBC)
@@ -33,6 +35,8 @@ if(FATLINK_HAS_TESTED_GLIBC AND FATLINK_STATIC_ZSTD)
 endif()
 option(FATLINK_OLDER_LIBRARIES "Link the wheel's binaries for glibc 2.28" ${fatlink_default})
 unset(fatlink_default)
+unset(fatlink_shared_zstd)
+unset(fatlink_zstd_folder)
 
 # Writes the libraries to <folder>, if the script is newer.
 function(_fatlink_write_older_libraries folder)
