@@ -49,9 +49,9 @@ class RadixSorts(CliTest):
                                                     "--input", "in_values=v.npy"), "Result: verified")
 
     def test_the_order_of_fewer_bits_is_verified(self):
-        for library in ("radix_sort_4", "radix_sort_pairs_4", "radix_sort_pairs_wide_4", "top_k_4"):
-            for bits in (1, 8, 20, 32):
-                for key in ("ascending_int32", "descending_int32", "descending_uint32"):
+        for library in ("radix_sort_4", "radix_sort_pairs_4", "top_k_4"):
+            for bits in (1, 20):
+                for key in ("ascending_int32", "descending_int32"):
                     with self.subTest(library=library, bits=bits, key=key):
                         words = ("--set", "k=100") if library == "top_k_4" else ()
                         self.assertEqual(self.last_line("--library", library, key, "--set", "n=5000", "--set", f"bits={bits}", *words),

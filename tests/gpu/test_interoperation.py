@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 from fatlink_cli import NVCC, SANITIZED, SHARE, gpus
-from python_case import SOURCE, NumpyCase, fatlink
+from python_case import SOURCE, NumpyCase, fatlink, require_numba
 from python_examples import examples, run_example
 
 PROJECT = pathlib.Path(os.environ.get("FATLINK_SOURCE", "/absent")) / "tests/consumer/interoperation"
@@ -72,7 +72,8 @@ class Examples(NumpyCase):
         self.run_with("CuPy", "cupy")
 
     def test_a_transform_in_a_kernel_of_numba(self):
-        self.run_with("Numba", "numba", "numba_cuda")
+        require_numba(self)
+        self.run_with("Numba")
 
     def test_code_of_cuda_core_in_a_link_and_back(self):
         self.run_with("cuda.core", "cupy", "cuda.core._module")

@@ -10,7 +10,7 @@ from fatlink_cli import PROGRAM, CliTest, gpus
 from python_case import PACKAGE, fatlink, variables
 
 NCU = next((path for path in ("ncu", "/usr/local/cuda/bin/ncu", "/opt/nvidia/nsight-compute/ncu") if shutil.which(path)), None)
-ARGUMENTS = ("--section", "SourceCounters", "--page", "source", "--print-source", "cuda", "--import-source", "yes", "--launch-count", "1")
+ARGUMENTS = ("--target-processes", "application-only", "--section", "SourceCounters", "--page", "source", "--print-source", "cuda", "--import-source", "yes", "--launch-count", "1")
 LINE = "return 0.5f * x + 0.25f * x * x;  // the marked line"
 TRANSFORM = f"""extern "C" __device__ float user_transform(float x)
 {{
@@ -58,8 +58,8 @@ class SourceLines(CliTest):
             self.skipTest("PyTorch is not installed for this Python")
         if not torch.cuda.is_available():
             self.skipTest("PyTorch sees no GPU")
-        said = self.profile("--kernel-name", "regex:map", sys.executable, "-c", OPERATOR, **variables(), PYTHONPATH=PACKAGE,
-                            FATLINK_CACHE_DIR=str(self.folder / "cache"))
+        said = self.profile("--kernel-name", "regex:map", sys.executable, "-c", OPERATOR, **{
+            **variables(), "PYTHONPATH": PACKAGE, "FATLINK_CACHE_DIR": str(self.folder / "cache")})
         self.assertEqual(len(list((self.folder / "cache" / "sources").iterdir())), 1)
         self.assertIn(LINE, said)
 

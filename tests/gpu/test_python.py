@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # JAX would take most of the memory
 from fatlink_cli import gpus  # noqa: E402
-from python_case import NumpyCase, fatlink, numpy  # noqa: E402
+from python_case import NumpyCase, fatlink, numpy, require_numba  # noqa: E402
 
 COUNT = 100003
 SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
@@ -20,17 +20,6 @@ SUM = "FATLINK_COMBINE(float, a, b) { return a + b; }"
 
 def has(name):
     return importlib.util.find_spec(name) is not None
-
-
-def require_numba(case):
-    """Skips the test where Numba is not installed, or does not work with what is."""
-    if not has("numba") or not has("numba_cuda"):
-        case.skipTest("Numba (numba-cuda) is not installed for this Python")
-    from numba import cuda, types
-    try:
-        cuda.compile(lambda x: x, types.float32(types.float32), device=True, abi="c", output="ltoir")
-    except AttributeError as cause:  # of a newer NumPy: "module 'numpy' has no attribute …"
-        case.skipTest(f"Numba does not compile: {cause}")
 
 
 class Framework:

@@ -6,7 +6,7 @@ import inspect
 import re
 import unittest
 
-from python_case import SOURCE, NumpyCase, fatlink, numpy
+from python_case import SOURCE, NumpyCase, fatlink, numpy, require_numba
 from python_examples import DOCUMENT, examples, run_example
 
 
@@ -24,12 +24,10 @@ class Examples(NumpyCase):
         self.assertEqual(len(algorithm_examples()), 10)
         for title, script, output in (*examples(), *algorithm_examples()):
             with self.subTest(title=title):
-                if "in Python" in title and not (importlib.util.find_spec("numba") and importlib.util.find_spec("numba_cuda")):
-                    self.skipTest("Numba (numba-cuda) is not installed for this Python")
                 if "on a GPU" in title:
                     self.skipTest("tests/gpu/test_interoperation.py runs it")
-                if "Numba" in title and not importlib.util.find_spec("numba_cuda"):
-                    self.skipTest("Numba (numba-cuda) is not installed for this Python")
+                if "in Python" in title or "Numba" in title:
+                    require_numba(self)
                 if "JAX" in title and not importlib.util.find_spec("jax"):
                     self.skipTest("JAX is not installed for this Python")
                 if "PyTorch" in title and not importlib.util.find_spec("torch"):

@@ -3,7 +3,7 @@
 import unittest
 import warnings
 
-from python_case import NumpyCase, fatlink, numpy
+from python_case import NumpyCase, fatlink, numpy, require_numba
 
 SUM = "FATLINK_COMBINE(float, a, b)\n{\n  return a + b;\n}\n"
 
@@ -40,10 +40,7 @@ class SourceLines(NumpyCase):
 
     def test_of_python_functions_are_those_of_their_files(self):
         fatlink.configure(line_info=True)
-        try:
-            import numba.cuda  # noqa: F401
-        except ImportError:
-            self.skipTest("Numba is not installed for this Python")
+        require_numba(self)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of Numba
             result = fatlink.map(numpy.ones(2, numpy.float32), op=lambda x: x + 1, mode="ptx")

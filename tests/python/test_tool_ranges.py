@@ -6,7 +6,7 @@ import subprocess
 import sys
 import unittest
 
-from python_case import BUILD, PACKAGE, NumpyCase, variables
+from python_case import BUILD, PACKAGE, NumpyCase, require_numba, variables
 
 RECORDER = next((BUILD / "libexec" / "fatlink-tests").glob("libnvtx_recorder.so"), None)
 REDUCE = """
@@ -90,10 +90,7 @@ class Ranges(NumpyCase):
         self.assertEqual(self.names(events, "swap"), ["link map1.fatbin + scale_add.fatbin", "load"])
 
     def test_a_python_function_has_a_range_of_numba(self):
-        try:
-            import numba.cuda  # noqa: F401
-        except ImportError:
-            self.skipTest("Numba is not installed for this Python")
+        require_numba(self)
         self.assertIn("Numba", self.names(self.record(FUNCTION, "[2. 3.]")))
 
     def test_without_a_tool_nothing_is_recorded(self):

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators of PyTorch on the reference device, and the definitions that are refused."""
-import importlib.util
 import inspect
 import shutil
 import subprocess
 import sys
 import unittest
 
-from python_case import PACKAGE, PythonCase, fatlink
+from python_case import PACKAGE, PythonCase, fatlink, require_numba
 from run_tests import long_test
 from torch_operators_suite import TorchCase, TorchOperators, unused_name
 
@@ -57,15 +56,11 @@ class Definitions(TorchCase):
             self.assertEqual(len(operator._opoverload._schema.arguments), count, op)
 
     def test_of_a_python_function(self):
-        self.need_numba()
+        require_numba(self)
         softsign = self.define("map", lambda x: x / (1 + abs(x)), gradient=lambda x, grad: grad / (1 + abs(x)) ** 2)
         self.assert_same_gradients(softsign, self.torch.nn.functional.softsign, self.tensor(20))
         self.assertTrue(self.torch.autograd.gradcheck(softsign, [self.tensor(5, dtype="float64", gradient=True)]))
         self.assertEqual(self.define("map", lambda x: x > 0)(self.tensor(3).to("meta")).dtype, self.torch.bool)
-
-    def need_numba(self):
-        if not importlib.util.find_spec("numba") or not importlib.util.find_spec("numba_cuda"):
-            self.skipTest("Numba (numba-cuda) is not installed for this Python")
 
     def test_explain_every_parameter(self):
         for name in inspect.signature(self.operator).parameters:

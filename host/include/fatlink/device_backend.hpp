@@ -47,7 +47,8 @@ struct linear_texels {
 /// Facts about a stream.
 struct stream_facts {
   /// A number that is unique among all past and future streams of the device; a handle can be
-  /// reused by a later stream. The per-thread default stream has one number for each thread.
+  /// reused by a later stream. The per-thread default stream has one number for each thread. 0 if
+  /// `is_capturing`.
   std::uint64_t id = 0;
   /// Whether work queued on the stream is captured into a CUDA graph instead of executed.
   bool is_capturing = false;

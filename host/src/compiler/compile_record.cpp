@@ -117,10 +117,10 @@ nlohmann::json record_compile(source const& code, compile_options const& options
 recorded_compile read_compile_record(nlohmann::json const& entry)
 try {
   auto text = text_of(entry);
-  if (digest_of(text) != entry.at("sha256"))
+  if (digest_of(text) != entry.at("sha256").get<std::string>())
     throw file_error(stage::compiler,
-                     {.message = format("{}: the source has changed since it was recorded",
-                                        entry.value("file", "")),
+                     {.message = detail::format("{}: the source has changed since it was recorded",
+                                                entry.value("file", "")),
                       .input = entry.value("file", ""),
                       .code = error_code::digest_mismatch,
                       .hint = "record it again: fatlink cache record -- COMMAND"});

@@ -197,14 +197,15 @@ std::string describe_conditions(compile_inputs const& inputs)
   auto const conditions = describe_conditions(inputs);
   if (!inputs.is_cuda())
     cache::refuse_offline(
-        stage::compiler, format("no cache layer can have compiled LLVM IR: {}{}", name, conditions),
-        name, "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
+        stage::compiler,
+        detail::format("no cache layer can have compiled LLVM IR: {}{}", name, conditions), name,
+        "compile it before, on a machine with libNVVM: fatlink compile; and pass the fatbin");
   auto hint = cache::describe_layer();
   if (!cache) hint = "<set compiler_settings::cache>; " + hint;
   cache::refuse_offline(
       stage::compiler,
-      format("{} the compiled source {}{}", cache::describe_miss(cache), name, conditions), name,
-      std::move(hint));
+      detail::format("{} the compiled source {}{}", cache::describe_miss(cache), name, conditions),
+      name, std::move(hint));
 }
 
 /// "compile operator.cu".

@@ -179,13 +179,15 @@ void gpu_streams::synchronize(CUstream stream) const
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
 
+/// cuStreamGetId fails on a stream that is being captured.
 stream_facts gpu_streams::facts_of(CUstream stream) const
 {
-  unsigned long long id = 0;
-  api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
   auto status = CU_STREAM_CAPTURE_STATUS_NONE;
   api_.check(api_.stream_is_capturing(stream, &status), "examining a stream of", gpu_);
-  return {.id = id, .is_capturing = status != CU_STREAM_CAPTURE_STATUS_NONE};
+  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return {.is_capturing = true};
+  unsigned long long id = 0;
+  api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
+  return {.id = id};
 }
 
 CUevent gpu_streams::create_event(unsigned flags) const

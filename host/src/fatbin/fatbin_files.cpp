@@ -32,8 +32,8 @@ nlohmann::json merge_members(std::vector<sidecar_ptr> const& sidecars,
     auto members = members_of(sidecar);
     if (members.empty() || members == merged) continue;
     if (!merged.empty()) {
-      warnings.push_back(format("{} states no reference, because {} and {} differ", result.string(),
-                                source, sidecar->name()));
+      warnings.push_back(detail::format("{} states no reference, because {} and {} differ",
+                                        result.string(), source, sidecar->name()));
       return nlohmann::json::object();
     }
     merged = std::move(members);
@@ -57,12 +57,13 @@ void keep_own_sidecar(std::filesystem::path const& path, sidecar_ptr const& pres
 {
   if (!present || present->json().contains(k_sha256)) return;
   if (auto const own = present->json(); !own.empty() && own != members)
-    throw usage_error({.message = format("{} differs from the sidecar beside the source, which "
-                                         "would replace it; fatlink did not write it, because it "
-                                         "has no \"sha256\"",
-                                         path.string()),
-                       .input = path.string(),
-                       .hint = "move it, or <name another output>"});
+    throw usage_error(
+        {.message = detail::format("{} differs from the sidecar beside the source, which "
+                                   "would replace it; fatlink did not write it, because it "
+                                   "has no \"sha256\"",
+                                   path.string()),
+         .input = path.string(),
+         .hint = "move it, or <name another output>"});
 }
 
 /// The sidecar of `packed`, which will be at `output`: its SHA-256, and the members of the sidecar
@@ -88,14 +89,14 @@ nlohmann::json make_sidecar(fatbin const& packed, std::filesystem::path const& o
   else if (members.empty())
     members = merge_members(sidecars, path, warnings);
   else if (!replaced.is_null() && replaced != digest && !state(sidecars, members))
-    warnings.push_back(format(
+    warnings.push_back(detail::format(
         "{} is kept, but was written for another {}, which is replaced; if the new code computes "
         "something else, remove {} and write it again",
         path.string(), output.string(), path.string()));
   keep_own_sidecar(path, present, members);
   if (replaced.is_null() && !members_of(present).empty())
-    warnings.push_back(
-        format("{} is kept, with the \"sha256\" of {} added", path.string(), output.string()));
+    warnings.push_back(detail::format("{} is kept, with the \"sha256\" of {} added", path.string(),
+                                      output.string()));
   members[k_sha256] = digest;
   return members;
 }
@@ -129,17 +130,19 @@ std::filesystem::path packed_sidecar(std::filesystem::path output)
 void check_fatbin_path(std::filesystem::path const& output)
 {
   if (output.extension() == ".json")
-    throw usage_error({.message = format("{}: a fatbin and its sidecar cannot have the same name",
-                                         output.string()),
-                       .input = output.string(),
-                       .hint = "name the fatbin x.fatbin; its sidecar is then x.json"});
+    throw usage_error(
+        {.message = detail::format("{}: a fatbin and its sidecar cannot have the same name",
+                                   output.string()),
+         .input = output.string(),
+         .hint = "name the fatbin x.fatbin; its sidecar is then x.json"});
   auto const sidecar = packed_sidecar(output);
   auto const owner = std::filesystem::path(sidecar).replace_extension(".fatbin");
   if (owner != output && std::filesystem::exists(owner))
-    throw usage_error({.message = format("{}: its sidecar would be {}, which is the sidecar of {}",
-                                         output.string(), sidecar.string(), owner.string()),
-                       .input = output.string(),
-                       .hint = "name it x.fatbin, or choose another stem"});
+    throw usage_error(
+        {.message = detail::format("{}: its sidecar would be {}, which is the sidecar of {}",
+                                   output.string(), sidecar.string(), owner.string()),
+         .input = output.string(),
+         .hint = "name it x.fatbin, or choose another stem"});
 }
 
 void write_fatbin_files(fatbin const& code, std::unique_ptr<output_file> file,

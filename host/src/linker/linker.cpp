@@ -88,9 +88,9 @@ std::string describe_others(link_cache& cache, std::vector<fatbin> const& inputs
   for (auto const mode : {link_mode::lto, link_mode::ptx, link_mode::sass}) {
     other.mode = mode;
     if (mode != options.mode && options.emit == image_kind::cubin && has_link(cache, inputs, other))
-      found.push_back(format("in {} mode", to_string(mode)));
+      found.push_back(detail::format("in {} mode", to_string(mode)));
   }
-  return found.empty() ? "" : format(" (the layers have it {})", join(found));
+  return found.empty() ? "" : detail::format(" (the layers have it {})", join(found));
 }
 
 /// A word of a shell's command.
@@ -131,8 +131,9 @@ std::string kernel_words(std::vector<fatbin> const& inputs, link_options const& 
 std::string warm_command(std::vector<fatbin> const& inputs, link_options const& options)
 {
   if (has_other_options(options)) return {};
-  auto command = format("fatlink cache warm --target {} --mode {} --emit {} --layer FOLDER",
-                        options.target.name(), to_string(options.mode), to_string(options.emit));
+  auto command =
+      detail::format("fatlink cache warm --target {} --mode {} --emit {} --layer FOLDER",
+                     options.target.name(), to_string(options.mode), to_string(options.emit));
   command += kernel_words(inputs, options);
   for (auto const& input : inputs) {
     auto const file = file_of(input);
@@ -150,8 +151,8 @@ std::string warm_command(std::vector<fatbin> const& inputs, link_options const& 
                                       link_options const& options)
 {
   auto const subject =
-      format("the {} link of {} for {}{}", to_string(options.mode), input_names(inputs),
-             options.target.name(), kind_suffix(options.emit));
+      detail::format("the {} link of {} for {}{}", to_string(options.mode), input_names(inputs),
+                     options.target.name(), kind_suffix(options.emit));
   auto const& library = inputs.front().name();
   if (options.emit != image_kind::cubin && options.emit != image_kind::ptx)
     cache::refuse_offline(
@@ -162,16 +163,16 @@ std::string warm_command(std::vector<fatbin> const& inputs, link_options const& 
   auto hint = cache::describe_layer(warm_command(inputs, options));
   if (!cache) hint = "<set linker_settings::cache>; " + hint;
   cache::refuse_offline(stage::linker,
-                        format("{} {}{}", cache::describe_miss(cache), subject, others), library,
-                        std::move(hint));
+                        detail::format("{} {}{}", cache::describe_miss(cache), subject, others),
+                        library, std::move(hint));
 }
 
 /// In offline mode, a check by links. @throws unavailable_error error_code::offline.
 [[noreturn]] void refuse_check_offline(std::vector<fatbin> const& inputs)
 {
-  cache::refuse_offline(stage::linker,
-                        format("the links that check {} need nvJitLink", input_names(inputs)),
-                        inputs.front().name(), "check it without links: <preflight>");
+  cache::refuse_offline(
+      stage::linker, detail::format("the links that check {} need nvJitLink", input_names(inputs)),
+      inputs.front().name(), "check it without links: <preflight>");
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ void check_stored(linker const& tool, std::vector<input> const& inputs, link_opt
   auto const folder = cache.settings().folder.string();
   throw file_error(
       stage::cache,
-      {.message = format("the cache {} did not store the {} link for {}", folder,
-                         to_string(options.mode), options.target.name()),
+      {.message = detail::format("the cache {} did not store the {} link for {}", folder,
+                                 to_string(options.mode), options.target.name()),
        .input = folder,
        .code = error_code::link_not_cached,
        .hint = "<link_cache::statistics> shows the cause; FATLINK_CACHE_LIMIT may be too small"});

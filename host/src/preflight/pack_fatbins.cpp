@@ -38,7 +38,8 @@ struct described_entry {
   }
   [[nodiscard]] std::string name() const
   {
-    return format("{} ({}:{})", module->name(), to_string(entry->kind), entry->target.name());
+    return detail::format("{} ({}:{})", module->name(), to_string(entry->kind),
+                          entry->target.name());
   }
 };
 
@@ -87,7 +88,7 @@ char const* role_verb(symbol_role role)
 
 std::string describe_function(function_symbol const* symbol, std::string const& type)
 {
-  return symbol == nullptr ? "does not" : format("{} {}", role_verb(symbol->role), type);
+  return symbol == nullptr ? "does not" : detail::format("{} {}", role_verb(symbol->role), type);
 }
 
 bool same_role(symbol_role a, symbol_role b)
@@ -114,8 +115,8 @@ std::optional<difference> compare(function_symbol const* a, function_symbol cons
 std::string describe_variable(variable_symbol const* symbol)
 {
   if (symbol == nullptr) return "does not";
-  return format("{} {}", symbol->is_external ? "declares" : "defines",
-                to_string(*symbol->variable, with_alignment::yes));
+  return detail::format("{} {}", symbol->is_external ? "declares" : "defines",
+                        to_string(*symbol->variable, with_alignment::yes));
 }
 
 std::optional<difference> compare(variable_symbol const* a, variable_symbol const* b)
@@ -157,8 +158,8 @@ finding make_interface_mismatch(described_entry const& a, described_entry const&
           .files = {a.module->name(), b.module->name()},
           .symbol = shown.symbol,
           .message = shown.a == "does not"
-                         ? format("{} {}, and {} does not", b.name(), shown.b, a.name())
-                         : format("{} {}, and {} {}", a.name(), shown.a, b.name(), shown.b),
+                         ? detail::format("{} {}, and {} does not", b.name(), shown.b, a.name())
+                         : detail::format("{} {}, and {} {}", a.name(), shown.a, b.name(), shown.b),
           .hint =
               "pack files that were compiled from one source; pass other sources to the link as "
               "separate inputs"};
@@ -224,7 +225,7 @@ struct statement {
 [[noreturn]] void fail_module(fatbin const& module, char const* cause, char const* hint)
 {
   throw file_error(stage::fatbin,
-                   {.message = format("{}: {}: it cannot be packed", module.name(), cause),
+                   {.message = detail::format("{}: {}: it cannot be packed", module.name(), cause),
                     .input = module.name(),
                     .code = error_code::foreign_ident,
                     .hint = hint});
@@ -260,9 +261,11 @@ std::vector<statement> read_idents(std::vector<fatbin> const& modules)
 
 std::string describe_contract(statement const& stated, std::string const& hook)
 {
-  auto const text = format("{} is built against contract {} (header {:.12})", stated.module->name(),
-                           contract_of(stated.ident), stated.ident.header_sha256);
-  return hook.empty() ? text : format("{}, which {}", text, describe_hook(stated.ident, hook));
+  auto const text =
+      detail::format("{} is built against contract {} (header {:.12})", stated.module->name(),
+                     contract_of(stated.ident), stated.ident.header_sha256);
+  return hook.empty() ? text
+                      : detail::format("{}, which {}", text, describe_hook(stated.ident, hook));
 }
 
 finding make_contract_mismatch(statement const& a, statement const& b)
@@ -273,7 +276,8 @@ finding make_contract_mismatch(statement const& a, statement const& b)
           .severity = severity::error,
           .files = {a.module->name(), b.module->name()},
           .symbol = hook,
-          .message = format("{}, and {}", describe_contract(a, hook), describe_contract(b, hook)),
+          .message =
+              detail::format("{}, and {}", describe_contract(a, hook), describe_contract(b, hook)),
           .hint = "build both against the same contract"};
 }
 
@@ -307,8 +311,8 @@ void remove_partial_contract(std::vector<statement> const& statements, std::stri
   auto const with = std::find_if_not(statements.begin(), statements.end(), lacks_contract);
   if (with == statements.end()) return;
   merged.warnings.push_back(
-      format("{} does not state contract {} of {}, because {} states no contract", result,
-             contract_of(with->ident), with->module->name(), without->module->name()));
+      detail::format("{} does not state contract {} of {}, because {} states no contract", result,
+                     contract_of(with->ident), with->module->name(), without->module->name()));
 }
 
 std::string merged_ident::encode(std::string const& package,
@@ -343,7 +347,7 @@ using entry_key = std::pair<entry_kind, target>;
 
 std::string entry_name(fatbin_entry const& entry)
 {
-  return format("{}:{}", name_of(entry.kind), entry.target.name());
+  return detail::format("{}:{}", name_of(entry.kind), entry.target.name());
 }
 
 /// Both have an entry like `entry`; they may be the same module.
@@ -352,22 +356,24 @@ finding duplicate(fatbin_entry const& entry, fatbin const& first, fatbin const& 
   auto const& a = first.name();
   auto const& b = second.name();
   if (&first != &second && a == b)
-    return {.id = finding_id::duplicate_entry,
-            .severity = severity::error,
-            .files = {a, b},
-            .message = format("{} is passed twice; a fatbin holds one entry for each kind and "
-                              "target",
-                              a),
-            .hint = format("pass {} once", a)};
-  auto const holders = a == b ? format("{} holds two {} entries", a, entry_name(entry))
-                              : format("{} and {} both hold {}", a, b, entry_name(entry));
-  return {.id = finding_id::duplicate_entry,
-          .severity = severity::error,
-          .files = {a, b},
-          .message = format("{}; a fatbin holds one entry for each kind and target", holders),
-          .hint =
-              "pack the files of one translation unit, compiled for different architectures; pass "
-              "other translation units to the link as separate inputs"};
+    return {
+        .id = finding_id::duplicate_entry,
+        .severity = severity::error,
+        .files = {a, b},
+        .message = detail::format("{} is passed twice; a fatbin holds one entry for each kind and "
+                                  "target",
+                                  a),
+        .hint = detail::format("pass {} once", a)};
+  auto const holders = a == b ? detail::format("{} holds two {} entries", a, entry_name(entry))
+                              : detail::format("{} and {} both hold {}", a, b, entry_name(entry));
+  return {
+      .id = finding_id::duplicate_entry,
+      .severity = severity::error,
+      .files = {a, b},
+      .message = detail::format("{}; a fatbin holds one entry for each kind and target", holders),
+      .hint =
+          "pack the files of one translation unit, compiled for different architectures; pass "
+          "other translation units to the link as separate inputs"};
 }
 
 /// A file that is passed twice has one finding, not one for each entry.
@@ -427,13 +433,13 @@ void check_relocatable(std::vector<fatbin> const& modules, std::vector<finding>&
   for (auto const& module : modules)
     for (auto const& entry : module.entries())
       if (entry.kind == entry_kind::elf && !entry_access::facts_of(module, entry).is_relocatable)
-        findings.push_back(
-            {.id = finding_id::not_relocatable,
-             .severity = severity::error,
-             .files = {module.name()},
-             .message = format("{} holds a whole-program cubin for {}, which cannot be linked",
-                               module.name(), entry.target.name()),
-             .hint = "compile it with nvcc -cubin -rdc=true"});
+        findings.push_back({.id = finding_id::not_relocatable,
+                            .severity = severity::error,
+                            .files = {module.name()},
+                            .message = detail::format(
+                                "{} holds a whole-program cubin for {}, which cannot be linked",
+                                module.name(), entry.target.name()),
+                            .hint = "compile it with nvcc -cubin -rdc=true"});
 }
 
 std::vector<fatbin_entry> copy_entries(std::vector<fatbin> const& modules, std::string const& ident)
@@ -482,8 +488,8 @@ void check_package(std::string const& text)
   };
   if (text.size() > k_package_bytes || !is_word(text.substr(0, space)) || !is_word(version))
     throw usage_error(
-        {.message =
-             format("<pack_settings::package>: '{}' is not a name, or a name and a version", text),
+        {.message = detail::format(
+             "<pack_settings::package>: '{}' is not a name, or a name and a version", text),
          .input = text,
          .hint = "write it as my-transforms or 'my-transforms 1.2.0'"});
 }

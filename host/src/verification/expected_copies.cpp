@@ -14,6 +14,7 @@
 
 #include "expression/syntax.hpp"
 #include "fatlink/error.hpp"
+#include "plan/read_plan.hpp"
 #include "util/process/parallel.hpp"
 #include "util/text/format.hpp"
 #include "verification/operand_program.hpp"
