@@ -22,7 +22,7 @@ set_tests_properties(package.demo package.reproducible package.fetched PROPERTIE
 fatlink_long_test(wheel.make SECONDS 1800
   COMMAND "${CMAKE_CURRENT_SOURCE_DIR}/wheel/make_wheels" "${PROJECT_BINARY_DIR}/wheels")
 set_tests_properties(wheel.make PROPERTIES FIXTURES_SETUP wheels RUN_SERIAL ON)
-foreach(stem IN ITEMS test_contents test_environment test_clean_root)
+foreach(stem IN ITEMS test_contents test_environment test_older_glibc test_clean_root)
   fatlink_long_test(wheel.${stem} PYTHON wheel ${stem} ENVIRONMENT "FATLINK_WHEELS=${PROJECT_BINARY_DIR}/wheels")
   set_tests_properties(wheel.${stem} PROPERTIES FIXTURES_REQUIRED wheels)
 endforeach()

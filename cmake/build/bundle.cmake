@@ -16,6 +16,7 @@ Installs what others own beside fatlink: shared libraries that it uses, librarie
   Installs to ``share/doc/fatlink-runtime/licenses``: each library's licence under its soname, the common licences that
   it refers to, and ``SOURCES.txt``, which names the source packages: a distributor of the archive must offer the
   sources of nettle. A library without a licence text stops configuration.
+  Of a library in the global property ``FATLINK_STATICALLY_LINKED``, a list of sonames, only the licence is installed.
 ``FATLINK_BUNDLE_LIBRARIES``
   Option, default off. If off, ``fatlink_bundle_libraries`` installs nothing, and no binary has a run path.
 ``FATLINK_BUNDLE_LICENSES``
@@ -60,10 +61,13 @@ function(fatlink_bundle_libraries)
     return()
   endif()
   _fatlink_bundled_files("${libzstd_LINK_LIBRARIES};${liblz4_LINK_LIBRARIES};${nettle_LINK_LIBRARIES}" files)
+  get_property(linked_statically GLOBAL PROPERTY FATLINK_STATICALLY_LINKED)
   set(sources "")
   foreach(file IN LISTS files)
     fatlink_read_elf("${file}" SONAME soname NEEDED needed)
-    install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME "${soname}" COMPONENT runtime)
+    if(NOT soname IN_LIST linked_statically)
+      install(FILES "${file}" DESTINATION "${CMAKE_INSTALL_LIBDIR}" RENAME "${soname}" COMPONENT runtime)
+    endif()
     fatlink_install_library_license("${file}" "${soname}"
       "${CMAKE_INSTALL_DATADIR}/doc/fatlink-runtime/licenses" source)
     string(APPEND sources "${source}\n")

@@ -28,7 +28,7 @@ class Contents(WheelCase):
         return self.read(f"fatlink-{self.version}.dist-info/{name}")
 
     def test_is_for_every_python_and_a_manylinux(self):
-        self.assertRegex(self.wheel.name, rf"^fatlink-{re.escape(self.version)}-py3-none-manylinux_2_\d+_(x86_64|aarch64)\.whl$")
+        self.assertRegex(self.wheel.name, rf"^fatlink-{re.escape(self.version)}-py3-none-manylinux_2_28_(x86_64|aarch64)\.whl$")
         self.assertIn("Root-Is-Purelib: false", self.in_metadata("WHEEL"))
 
     def test_states_what_it_needs(self):
@@ -50,7 +50,8 @@ class Contents(WheelCase):
                      "fatlink/share/fatlink/apply_transform.fatbin", "fatlink/share/fatlink/relu_poly.fatbin",
                      "fatlink/share/fatlink/reduce_4.json", "fatlink/share/fatlink/contracts/apply_transform.cmake",
                      "fatlink/share/fatlink/include/fatlink/typed_hooks.cuh",
-                     "fatlink/share/doc/fatlink-runtime/licenses/libnettle.so.8"):
+                     "fatlink/share/doc/fatlink-runtime/licenses/libnettle.so.8",
+                     "fatlink/share/doc/fatlink-runtime/licenses/libzstd.so.1"):  # is linked statically
             self.assertIn(name, self.names)
         self.assertTrue(any(name.startswith("fatlink/share/fatlink/cache/") for name in self.names))
 
@@ -76,8 +77,8 @@ class Contents(WheelCase):
         if not auditwheel.exists():
             self.skipTest("auditwheel is not installed (scripts/bootstrap --packaging)")
         shown = subprocess.run([auditwheel, "show", self.wheel], text=True, capture_output=True)
-        tag = re.search(r"manylinux_2_\d+_(x86_64|aarch64)", self.wheel.name)[0]
-        self.assertIn(f'consistent with the following platform tag: "{tag}"', " ".join(shown.stdout.split()))
+        granted = re.search(r'consistent with the following platform tag: "manylinux_2_(\d+)_(?:x86_64|aarch64)"', " ".join(shown.stdout.split()))
+        self.assertLessEqual(int(granted[1]), 28)
 
 
 if __name__ == "__main__":
