@@ -23,7 +23,6 @@ from ._python_operators import function_of
 from ._sorts import find_sort, key_bits
 
 _NAMES = ("x", "y", "z")
-torch_kind()  # its exchange API lets the first call be repeated
 
 
 def _element(tensor):
@@ -102,6 +101,7 @@ class _Algorithm:
 
     def define(self):
         """Defines the custom_op, whose gradient raises an error."""
+        torch_kind()  # finds PyTorch's exchange API, so that the first call can be repeated
         schema = f"({', '.join(f'Tensor {name}' for name in _NAMES[:self.count])}) -> Tensor"
         defined = torch.library.custom_op(self.name, self.compute, mutates_args=(), schema=schema)
         defined.register_fake(self.fake)
