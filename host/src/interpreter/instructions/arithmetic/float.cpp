@@ -92,8 +92,7 @@ struct op_multiply {
 };
 struct op_divide {
   float operator()(float a, float b) const { return a / b; }
-  /// Of two NaN operands, the first one.
-  double operator()(double a, double b) const { return chosen_nan(b, a, created(a / b)); }
+  double operator()(double a, double b) const { return first_nan(a, b, a / b); }
 };
 
 struct op_fma {
@@ -102,11 +101,11 @@ struct op_fma {
 };
 struct op_sqrt {
   float operator()(float a) const { return std::sqrt(a); }
-  double operator()(double a) const { return chosen_nan(a, a, created(std::sqrt(a))); }
+  double operator()(double a) const { return first_nan(a, a, std::sqrt(a)); }
 };
 struct op_reciprocal {
   float operator()(float a) const { return 1 / a; }
-  double operator()(double a) const { return chosen_nan(a, a, created(1 / a)); }
+  double operator()(double a) const { return first_nan(a, a, 1 / a); }
 };
 
 /// −0 is less than +0. If one operand is NaN, the result is the other one, or NaN with `.NaN`.

@@ -54,6 +54,14 @@ inline double chosen_nan(double a, double b, double result) noexcept
   return std::isnan(b) ? quiet(b) : first;
 }
 
+/// `result`, or a NaN operand: of two, the first one. x86-64 does this itself, if the compiler
+/// cannot exchange the operands.
+inline double first_nan(double a, double b, double result) noexcept
+{
+  if constexpr (k_is_x86_64) return result;
+  return chosen_nan(b, a, created(result));
+}
+
 /// a · b + c. Of several NaN operands, b before c before a: processors choose by the order of the
 /// registers.
 inline double fused(double a, double b, double c) noexcept
