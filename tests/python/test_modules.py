@@ -33,7 +33,7 @@ class Modules(NumpyCase):
     def test_have_no_handles_on_the_reference_device(self):
         module = fatlink.Module(self.image, "cpu")
         kernel = module.kernel("apply_transform")
-        self.assertEqual((module.handle, kernel.handle, kernel.function), (None, None, None))
+        self.assertEqual((module.cu_library, kernel.cu_kernel, kernel.cu_function), (None, None, None))
         self.assert_error(fatlink.UsageError, kernel.to_cuda_core, says="is on the reference device", hint='"gpu"')
 
     def test_refuse_what_they_cannot_load(self):
@@ -136,7 +136,7 @@ class CoreKernels(PythonCase):
     def setUp(self):
         super().setUp()
         self.kernel = fatlink.Module(linked("apply_transform", "softsign"), "cpu").kernel("apply_transform")
-        handle = mock.patch.object(fatlink.Kernel, "handle", 0x30)
+        handle = mock.patch.object(fatlink.Kernel, "cu_kernel", 0x30)
         handle.start()
         self.addCleanup(handle.stop)
 
