@@ -117,6 +117,19 @@ class CudaCore(PythonCase):
             self.assert_error(fatlink.UnavailableError, image.object_code, says="cuda.core is not installed", code="no-cuda-core",
                               hint="pip install")
 
+    def test_that_cannot_be_imported_is_reported_with_the_cause(self):
+        image = fatlink.link(["apply_transform", "softsign"], target="sm_90")
+        package = self.folder / "cuda" / "core"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("import cuda_absent_dependency\n")
+        (package.parent / "__init__.py").write_text("")
+        known = [name for name in sys.modules if name == "cuda" or name.startswith("cuda.")]
+        with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [str(self.folder), *sys.path]):
+            for name in known:
+                del sys.modules[name]
+            self.assert_error(fatlink.UnavailableError, image.object_code, code="no-cuda-core",
+                              says="cuda.core cannot be imported: No module named 'cuda_absent_dependency'", hint="pip install")
+
     def test_of_this_python_takes_images(self):
         """With the installed cuda.core."""
         image = fatlink.link(["apply_transform", "softsign"], target="sm_90")
