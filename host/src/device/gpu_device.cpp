@@ -171,10 +171,7 @@ CUstream gpu_streams::create_stream() const
 
 void gpu_streams::synchronize(CUstream stream) const
 {
-  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (api_.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
-      status != CU_STREAM_CAPTURE_STATUS_NONE)
-    fail_captured(gpu_);
+  if (is_captured(api_, stream, "running a kernel on", gpu_)) fail_captured(gpu_);
   relaxed_capture const mode(api_);
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
@@ -182,9 +179,7 @@ void gpu_streams::synchronize(CUstream stream) const
 /// cuStreamGetId fails on a stream that is being captured.
 stream_facts gpu_streams::facts_of(CUstream stream) const
 {
-  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
-  api_.check(api_.stream_is_capturing(stream, &status), "examining a stream of", gpu_);
-  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return {.is_capturing = true};
+  if (is_captured(api_, stream, "examining a stream of", gpu_)) return {.is_capturing = true};
   unsigned long long id = 0;
   api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
   return {.id = id};
