@@ -191,7 +191,7 @@ void gpu_memory::finish_default_stream(char const* action) const
   api_.check(api_.stream_synchronize(nullptr), action, gpu_);
 }
 
-/// A graph would copy from or to pageable memory each time it is launched, also when the memory is
+/// A graph would copy from or to pageable memory each time it is launched, even after the memory is
 /// freed.
 void gpu_memory::require_copyable(void const* host, CUstream stream, char const* action) const
 {
