@@ -57,10 +57,14 @@ class RadixSorts(CliTest):
                         self.assertEqual(self.last_line("--library", library, key, "--set", "n=5000", "--set", f"bits={bits}", *words),
                                          "Result: verified")
 
-    def test_fewer_bits_of_keys_that_are_no_integer_are_not_verified(self):
-        said = self.fatlink("run", "--device", "cpu", "--library", "radix_sort_4", "ascending_float32", "--set", "bits=8",
-                            "--set", "n=100").stdout
-        self.assertIn("not verified: the reference of key states the order of the keys, not their lower 8 bits", said)
+    def test_fewer_bits_of_keys_of_which_only_the_order_is_known_are_not_verified(self):
+        self.file("key.cu", "FATLINK_KEY(int, x) { return fatlink::ascending(-x); }\n")
+        self.file("key.json", json.dumps({"name": "key", "summary": "", "hooks": {"key": {"parameters": ["x"], "result": "-x"}}}))
+        for key in ("ascending_float32", "key.cu"):
+            with self.subTest(key=key):
+                said = self.fatlink("run", "--device", "cpu", "--mode", "lto", "--library", "radix_sort_4", key, "--set", "bits=8",
+                                    "--set", "n=100").stdout
+                self.assertIn("not verified: the reference of key states the order of the keys, not their lower 8 bits", said)
 
     def test_a_wrong_reference_is_found(self):
         self.file("key.cu", "FATLINK_KEY(float, x) { return fatlink::descending(x); }\n")

@@ -42,6 +42,35 @@ class GpuCInterface : public fixtures::c_plans {
   }
   [[nodiscard]] void* stream() const { return fatlink_stream_handle(stream_.get()); }
 
+  [[nodiscard]] c_module load_on_gpu() const
+  {
+    fatlink_link_options options = {};
+    options.size = sizeof options;
+    succeed(fatlink_device_link_options(gpu_.get(), FATLINK_MODE_PTX, &options));
+    EXPECT_EQ(options.emit, FATLINK_IMAGE_CUBIN);
+    auto const* const input = input_.get();
+    c_image image;
+    succeed(fatlink_link(linker_.get(), &input, 1, &options, result_of(image)));
+    c_module module;
+    succeed(fatlink_module_load(gpu_.get(), image.get(), result_of(module)));
+    return module;
+  }
+
+  /// The number that the kernel writes.
+  [[nodiscard]] int launch_store(fatlink_kernel const* kernel) const
+  {
+    auto const buffer = allocate_on_gpu(4);
+    auto address = fatlink_buffer_address(buffer.get());
+    void* const argument = &address;
+    fatlink_launch_shape shape = {};
+    shape.size = sizeof shape;
+    succeed(fatlink_kernel_launch(kernel, stream(), &shape, &argument, 1));
+    int value = 0;
+    succeed(fatlink_buffer_read(buffer.get(), 0, &value, sizeof value, stream()));
+    succeed(fatlink_synchronize(gpu_.get(), stream()));
+    return value;
+  }
+
   c_device gpu_;
   c_stream stream_;
 };
@@ -61,30 +90,24 @@ TEST_F(GpuCInterface, StatesTheFactsOfTheGpu)
 
 TEST_F(GpuCInterface, LinksAndLaunches)
 {
-  fatlink_link_options options = {};
-  options.size = sizeof options;
-  succeed(fatlink_device_link_options(gpu_.get(), FATLINK_MODE_PTX, &options));
-  EXPECT_EQ(options.emit, FATLINK_IMAGE_CUBIN);
-  auto const* const input = input_.get();
-  c_image image;
-  succeed(fatlink_link(linker_.get(), &input, 1, &options, result_of(image)));
-  c_module module;
-  succeed(fatlink_module_load(gpu_.get(), image.get(), result_of(module)));
+  auto const module = load_on_gpu();
   c_kernel kernel;
   succeed(fatlink_module_kernel(module.get(), "store", result_of(kernel)));
   EXPECT_NE(fatlink_module_handle(module.get()), nullptr);
   EXPECT_NE(fatlink_kernel_handle(kernel.get()), nullptr);
   EXPECT_NE(fatlink_kernel_cu_kernel(kernel.get()), nullptr);
-  auto const buffer = allocate_on_gpu(4);
-  auto address = fatlink_buffer_address(buffer.get());
-  void* const argument = &address;
-  fatlink_launch_shape shape = {};
-  shape.size = sizeof shape;
-  succeed(fatlink_kernel_launch(kernel.get(), stream(), &shape, &argument, 1));
-  int value = 0;
-  succeed(fatlink_buffer_read(buffer.get(), 0, &value, sizeof value, stream()));
-  succeed(fatlink_synchronize(gpu_.get(), stream()));
-  EXPECT_EQ(value, 42);
+  EXPECT_EQ(launch_store(kernel.get()), 42);
+}
+
+TEST_F(GpuCInterface, KeepsAnImageLoadedUntilItsKernelsAreFreed)
+{
+  auto module = load_on_gpu();
+  c_kernel kernel;
+  succeed(fatlink_module_kernel(module.get(), "store", result_of(kernel)));
+  auto* const function = fatlink_kernel_handle(kernel.get());
+  module.reset();
+  EXPECT_EQ(fatlink_kernel_handle(kernel.get()), function);
+  EXPECT_EQ(launch_store(kernel.get()), 42);
 }
 
 TEST_F(GpuCInterface, RunsAPlanOnAStream)

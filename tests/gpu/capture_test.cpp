@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls while a stream is captured into a CUDA graph, in each mode of the capture: the first use of
-// a device and of an algorithm, which links, loads and launches, becomes part of the graph.
+// Calls while a stream is captured into a CUDA graph, in each mode of the capture, for streams that
+// wait for the default stream and streams that do not: the first use of a device and of an
+// algorithm, which links, loads and launches, becomes part of the graph.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +9,10 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <span>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "device/cuda_driver.hpp"
@@ -40,6 +44,10 @@ struct graph_driver {
   decltype(&::cuGraphExecDestroy) destroy_executable =
       find<decltype(destroy_executable)>(library, "cuGraphExecDestroy");
   decltype(&::cuGraphDestroy) destroy = find<decltype(destroy)>(library, "cuGraphDestroy");
+  decltype(&::cuMemHostRegister) lock_pages =
+      find<decltype(lock_pages)>(library, "cuMemHostRegister_v2");
+  decltype(&::cuMemHostUnregister) unlock_pages =
+      find<decltype(unlock_pages)>(library, "cuMemHostUnregister");
 };
 
 /// A capture of a stream, from construction to launch() or destruction.
@@ -82,7 +90,23 @@ class captured_graph {
 constexpr std::size_t k_captured_count =
     100'000;  // more than one block, so that the plan has scratch arrays
 
-class Captures : public testing::TestWithParam<CUstreamCaptureMode> {
+/// The mode of a capture, and the flags of its stream.
+using capture_kind = std::tuple<CUstreamCaptureMode, unsigned>;
+
+/// Expects a device_error with `text`, and the advice to make the call before or after the capture.
+template <typename Call>
+void expect_refused(Call const& call, char const* text)
+{
+  try {
+    call();
+    ADD_FAILURE() << "no error";
+  } catch (device_error const& failure) {
+    EXPECT_THAT(failure.what(), testing::HasSubstr(text));
+    EXPECT_THAT(failure.details().hint, testing::HasSubstr("before or after the capture"));
+  }
+}
+
+class Captures : public testing::TestWithParam<capture_kind> {
  protected:
   void SetUp() override
   {
@@ -90,16 +114,29 @@ class Captures : public testing::TestWithParam<CUstreamCaptureMode> {
     if (list_gpus(why).empty()) GTEST_SKIP() << why;
     if (why = fixtures::why_no_nvjitlink(); !why.empty()) GTEST_SKIP() << why;
     device_ = open_device("gpu");
-    stream_.emplace(device_->create_stream());
     in_.emplace(device_->allocate<float>(k_captured_count));
     out_.emplace(device_->allocate<float>(1));
     std::vector<float> values(k_captured_count);
     std::iota(values.begin(), values.end(), 1.0F);
     in_->write(values);
+    auto const& api = detail::driver::open();
+    api.check(api.stream_create(&handle_, std::get<unsigned>(GetParam())), "creating a stream");
+  }
+  void TearDown() override
+  {
+    if (handle_ != nullptr) (void)detail::driver::open().stream_destroy(handle_);
   }
 
-  [[nodiscard]] CUstream handle() const { return static_cast<CUstream>(stream_->native_handle()); }
-  [[nodiscard]] captured_graph capture() const { return {handle(), GetParam()}; }
+  [[nodiscard]] stream_view stream() const { return stream_view(handle_); }
+  [[nodiscard]] captured_graph capture() const
+  {
+    return {handle_, std::get<CUstreamCaptureMode>(GetParam())};
+  }
+  /// Whether captures make the default stream unusable.
+  [[nodiscard]] static bool is_blocking()
+  {
+    return std::get<unsigned>(GetParam()) == CU_STREAM_DEFAULT;
+  }
 
   /// Links without a cache, loads and launches.
   void reduce(device const& destination)
@@ -108,7 +145,7 @@ class Captures : public testing::TestWithParam<CUstreamCaptureMode> {
     plan_ = prepare(destination, links,
                     {.library = places::data("reduce_4.fatbin"),
                      .transforms = {places::data("max_float.fatbin")}});
-    plan_->run(*stream_, {{"in", *in_}, {"out", *out_}, {"init", 0.0F}});
+    plan_->run(stream(), {{"in", *in_}, {"out", *out_}, {"init", 0.0F}});
   }
 
   [[nodiscard]] float result()
@@ -119,7 +156,7 @@ class Captures : public testing::TestWithParam<CUstreamCaptureMode> {
   }
 
   std::shared_ptr<device> device_;
-  std::optional<stream> stream_;
+  CUstream handle_ = nullptr;
   std::optional<device_buffer<float>> in_;
   std::optional<device_buffer<float>> out_;
   std::optional<prepared_plan> plan_;
@@ -187,16 +224,71 @@ TEST_P(Captures, ContinueThoughAnotherThreadLoadsAndUnloads)
 TEST_P(Captures, ContinueAfterTheRefusalToWaitForTheirStream)
 {
   auto graph = capture();
-  try {
-    stream_->synchronize();
-    ADD_FAILURE() << "no error";
-  } catch (device_error const& failure) {
-    EXPECT_THAT(failure.what(), testing::HasSubstr("is being captured into a CUDA graph"));
-    EXPECT_THAT(failure.details().hint, testing::HasSubstr("before or after the capture"));
-  }
+  expect_refused([&] { device_->backend()->synchronize(handle_); },
+                 "is being captured into a CUDA graph");
   reduce(*device_);
   graph.launch();
   EXPECT_EQ(result(), static_cast<float>(k_captured_count));
+}
+
+TEST_P(Captures, OfBlockingStreamsContinueAfterTheRefusalToUseTheDefaultStream)
+{
+  if (!is_blocking()) GTEST_SKIP() << "captures of this stream permit use of the default stream";
+  auto graph = capture();
+  constexpr auto k_code = "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT";
+  auto& backend = *device_->backend();
+  std::array values{1.0F};
+  expect_refused([&] { backend.synchronize(nullptr); }, k_code);
+  expect_refused([&] { (void)backend.describe_stream(nullptr); }, k_code);
+  expect_refused([&] { out_->write(values); }, k_code);
+  expect_refused([&] { out_->write(values, stream_view(nullptr)); }, k_code);
+  expect_refused([&] { out_->read(values); }, k_code);
+  expect_refused([&] { out_->fill(std::byte{0}); }, k_code);
+  reduce(*device_);
+  graph.launch();
+  EXPECT_EQ(result(), static_cast<float>(k_captured_count));
+}
+
+TEST_P(Captures, OfOtherStreamsPermitUseOfTheDefaultStream)
+{
+  if (is_blocking()) GTEST_SKIP() << "captures of this stream make the default stream unusable";
+  auto graph = capture();
+  std::array values{5.0F};
+  out_->write(values);
+  out_->fill(std::byte{0});
+  EXPECT_EQ(result(), 0.0F);
+  device_->backend()->synchronize(nullptr);
+  reduce(*device_);
+  graph.launch();
+  EXPECT_EQ(result(), static_cast<float>(k_captured_count));
+}
+
+TEST_P(Captures, ContinueAfterTheRefusalToCopyFromAndToPageableMemory)
+{
+  auto graph = capture();
+  std::array values{1.0F};
+  expect_refused([&] { out_->write(values, stream()); }, "the host memory is not page-locked");
+  expect_refused([&] { out_->read(values, stream()); }, "the host memory is not page-locked");
+  reduce(*device_);
+  graph.launch();
+  EXPECT_EQ(result(), static_cast<float>(k_captured_count));
+}
+
+TEST_P(Captures, HaveCopiesFromAndToPageLockedMemory)
+{
+  graph_driver const api;
+  auto const& checked = detail::driver::open();
+  std::array values{1.0F, 0.0F};
+  checked.check(api.lock_pages(values.data(), sizeof values, 0), "page-locking memory");
+  {
+    auto graph = capture();
+    out_->write(std::span(values).first(1), stream());
+    out_->read(std::span(values).last(1), stream());
+    values[0] = 2;  // read when the graph is launched
+    graph.launch();
+  }
+  checked.check(api.unlock_pages(values.data()), "unlocking memory");
+  EXPECT_EQ(values[1], 2.0F);
 }
 
 TEST_P(Captures, HaveTheFirstLaunchOfALiveModule)
@@ -206,7 +298,7 @@ TEST_P(Captures, HaveTheFirstLaunchOfALiveModule)
   live_module module(*device_, linker(), {.link = device_->link_options(link_mode::ptx)});
   module.swap(fixtures::store_inputs(9));
   auto const store = module.kernel<void(int*)>("store");
-  store.launch(*stream_, {.grid = 1, .block = 1}, out.data());
+  store.launch(stream(), {.grid = 1, .block = 1}, out.data());
   graph.launch();
   std::array values{0};
   out.read(values);
@@ -215,18 +307,22 @@ TEST_P(Captures, HaveTheFirstLaunchOfALiveModule)
 
 namespace {
 
-std::string name_of_mode(testing::TestParamInfo<CUstreamCaptureMode> const& mode)
+std::string name_of_kind(testing::TestParamInfo<capture_kind> const& info)
 {
-  if (mode.param == CU_STREAM_CAPTURE_MODE_GLOBAL) return "Global";
-  return mode.param == CU_STREAM_CAPTURE_MODE_RELAXED ? "Relaxed" : "ThreadLocal";
+  auto const [mode, flags] = info.param;
+  std::string const stream = flags == CU_STREAM_DEFAULT ? "Blocking" : "NonBlocking";
+  if (mode == CU_STREAM_CAPTURE_MODE_GLOBAL) return "Global" + stream;
+  return (mode == CU_STREAM_CAPTURE_MODE_RELAXED ? "Relaxed" : "ThreadLocal") + stream;
 }
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(Modes, Captures,
-                         testing::Values(CU_STREAM_CAPTURE_MODE_GLOBAL,
-                                         CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-                                         CU_STREAM_CAPTURE_MODE_RELAXED),
-                         name_of_mode);
+INSTANTIATE_TEST_SUITE_P(Kinds, Captures,
+                         testing::Combine(testing::Values(CU_STREAM_CAPTURE_MODE_GLOBAL,
+                                                          CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                                                          CU_STREAM_CAPTURE_MODE_RELAXED),
+                                          testing::Values(CU_STREAM_NON_BLOCKING,
+                                                          CU_STREAM_DEFAULT)),
+                         name_of_kind);
 
 }  // namespace fatlink

@@ -87,17 +87,10 @@ class Handles(NumpyCase):
         kernel = module.kernel("apply_transform")
         driver = ctypes.CDLL("libcuda.so.1")
         library, function = ctypes.c_void_p(), ctypes.c_void_p()
-        self.assertEqual(driver.cuKernelGetLibrary(ctypes.byref(library), ctypes.c_void_p(kernel.handle)), 0)
-        self.assertEqual(library.value, module.handle)
-        self.assertEqual(driver.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(kernel.handle)), 0)
-        self.assertEqual(function.value, kernel.function)
-
-    def test_stay_valid_while_a_kernel_exists(self):
-        device = fatlink.open_device("gpu")
-        kernel = fatlink.Module(fatlink.link(["apply_transform", "softsign"], target=device), device).kernel("apply_transform")
-        library = ctypes.c_void_p()
-        driver = ctypes.CDLL("libcuda.so.1")
-        self.assertEqual(driver.cuKernelGetLibrary(ctypes.byref(library), ctypes.c_void_p(kernel.handle)), 0)
+        self.assertEqual(driver.cuKernelGetLibrary(ctypes.byref(library), ctypes.c_void_p(kernel.cu_kernel)), 0)
+        self.assertEqual(library.value, module.cu_library)
+        self.assertEqual(driver.cuKernelGetFunction(ctypes.byref(function), ctypes.c_void_p(kernel.cu_kernel)), 0)
+        self.assertEqual(function.value, kernel.cu_function)
 
 
 if __name__ == "__main__":

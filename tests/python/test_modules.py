@@ -33,7 +33,7 @@ class Modules(NumpyCase):
     def test_have_no_handles_on_the_reference_device(self):
         module = fatlink.Module(self.image, "cpu")
         kernel = module.kernel("apply_transform")
-        self.assertEqual((module.handle, kernel.handle, kernel.function), (None, None, None))
+        self.assertEqual((module.cu_library, kernel.cu_kernel, kernel.cu_function), (None, None, None))
         self.assert_error(fatlink.UsageError, kernel.to_cuda_core, says="is on the reference device", hint='"gpu"')
 
     def test_refuse_what_they_cannot_load(self):
@@ -117,6 +117,19 @@ class CudaCore(PythonCase):
             self.assert_error(fatlink.UnavailableError, image.object_code, says="cuda.core is not installed", code="no-cuda-core",
                               hint="pip install")
 
+    def test_that_cannot_be_imported_is_reported_with_the_cause(self):
+        image = fatlink.link(["apply_transform", "softsign"], target="sm_90")
+        package = self.folder / "cuda" / "core"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("import cuda_absent_dependency\n")
+        (package.parent / "__init__.py").write_text("")
+        known = [name for name in sys.modules if name == "cuda" or name.startswith("cuda.")]
+        with mock.patch.dict(sys.modules), mock.patch.object(sys, "path", [str(self.folder), *sys.path]):
+            for name in known:
+                del sys.modules[name]
+            self.assert_error(fatlink.UnavailableError, image.object_code, code="no-cuda-core",
+                              says="cuda.core cannot be imported: No module named 'cuda_absent_dependency'", hint="pip install")
+
     def test_of_this_python_takes_images(self):
         """With the installed cuda.core."""
         image = fatlink.link(["apply_transform", "softsign"], target="sm_90")
@@ -136,7 +149,7 @@ class CoreKernels(PythonCase):
     def setUp(self):
         super().setUp()
         self.kernel = fatlink.Module(linked("apply_transform", "softsign"), "cpu").kernel("apply_transform")
-        handle = mock.patch.object(fatlink.Kernel, "handle", 0x30)
+        handle = mock.patch.object(fatlink.Kernel, "cu_kernel", 0x30)
         handle.start()
         self.addCleanup(handle.stop)
 

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators with line information: CUDA source in a text is kept as a file, whose name is in the line table."""
+import pathlib
+import re
 import unittest
 import warnings
+from unittest import mock
 
 from python_case import NumpyCase, fatlink, numpy, require_numba
+
+from fatlink import _python_operators
 
 SUM = "FATLINK_COMBINE(float, a, b)\n{\n  return a + b;\n}\n"
 
@@ -41,10 +46,19 @@ class SourceLines(NumpyCase):
     def test_of_python_functions_are_those_of_their_files(self):
         fatlink.configure(line_info=True)
         require_numba(self)
-        with warnings.catch_warnings():
+        compiled = []
+
+        def compile_and_keep(*arguments, **options):
+            compiled.append(compile_function(*arguments, **options))
+            return compiled[-1]
+
+        compile_function = _python_operators._compile
+        with warnings.catch_warnings(), mock.patch.object(_python_operators, "_compile", compile_and_keep):
             warnings.simplefilter("ignore")  # of Numba
             result = fatlink.map(numpy.ones(2, numpy.float32), op=lambda x: x + 1, mode="ptx")
         self.assertEqual(result.tolist(), [2, 2])
+        (ptx, _), *_ = compiled
+        self.assertRegex(ptx, rb'\.file\s+1\s+"[^"]*/' + re.escape(pathlib.Path(__file__).name).encode() + b'"')
         self.assertEqual(self.names(), [])
 
     def test_need_true_or_false(self):

@@ -13,8 +13,9 @@
 // it. A copy is asynchronous with respect to the host only if the host memory is pinned
 // (cudaHostAlloc, cudaHostRegister, cuMemHostRegister). A copy from or to pageable memory is
 // ordered on the stream in the same way, but the driver stages it and may block the host; a copy to
-// pageable memory has finished when the call returns. On the reference device, every call is
-// complete when it returns.
+// pageable memory has finished when the call returns. If the stream is being captured into a CUDA
+// graph, a copy from or to pageable memory throws device_error. On the reference device, every call
+// is complete when it returns.
 #pragma once
 
 #include <cstddef>

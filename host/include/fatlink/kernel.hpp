@@ -39,8 +39,8 @@ class untyped_kernel {
   [[nodiscard]] void* native_handle() const;
 
   /// The CUkernel (cudaKernel_t), for cudaLaunchKernel, cuda.core, and cuLaunchKernel after a cast
-  /// to CUfunction. It runs in the context of the launch's stream, which may be a green context or
-  /// on another GPU of the same architecture; variables of the image have a value in each context.
+  /// to CUfunction. It runs in the context of the launch's stream, which may be a second or a green
+  /// context of the GPU; variables of the image have a value in each context.
   /// Dynamic shared memory above 48 KiB needs cuKernelSetAttribute first. Valid as native_handle();
   /// null on the reference device.
   [[nodiscard]] void* native_kernel() const;

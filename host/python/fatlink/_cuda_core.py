@@ -6,8 +6,6 @@ import weakref
 from ._arguments import attribute, shown
 from ._errors import UnavailableError, UsageError, UsageTypeError
 
-_HINT = "pip install 'cuda-core[cu13]'"
-
 
 def is_object_code(value) -> bool:
     """Whether a value is an ObjectCode of cuda.core."""
@@ -26,14 +24,18 @@ def code_of(value):
 def _find(name):
     """A class of cuda.core."""
     from importlib import import_module
+    cause = None
     for module in ("cuda.core", "cuda.core.experimental"):
         try:
             cls = getattr(import_module(module), name, None)
-        except ImportError:
+        except ImportError as raised:
+            cause = cause or raised
             continue
         if cls is not None:
             return cls
-    raise UnavailableError("cuda.core is not installed", code="no-cuda-core", stage="usage", hint=_HINT)
+    is_absent = isinstance(cause, ModuleNotFoundError) and cause.name in ("cuda", "cuda.core")
+    raise UnavailableError("cuda.core is not installed" if is_absent else f"cuda.core cannot be imported: {cause}",
+                           code="no-cuda-core", stage="usage", hint="pip install 'cuda-core[cu13]'") from cause
 
 
 def object_code(data: bytes, kind: str, name: str, symbol_mapping):

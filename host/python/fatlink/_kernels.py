@@ -126,7 +126,7 @@ class Module(Handle):
         disable_after_fork(self)
 
     @property
-    def handle(self) -> int | None:
+    def cu_library(self) -> int | None:
         """The CUlibrary (cudaLibrary_t), for other libraries. It is valid while the module or a kernel of it exists. None on
         the reference device."""
         return c.module_handle(self._require_usable())
@@ -147,20 +147,20 @@ class Kernel(LaunchableKernel):
     _origin = Module._origin
 
     @property
-    def handle(self) -> int | None:
+    def cu_kernel(self) -> int | None:
         """The CUkernel (cudaKernel_t), for other libraries. It is valid while this object or its module exists. None on the
         reference device."""
         return c.kernel_cu_kernel(self._require_usable())
 
     @property
-    def function(self) -> int | None:
+    def cu_function(self) -> int | None:
         """The CUfunction in the GPU's primary context. It is valid while this object or its module exists. None on the
         reference device."""
         return c.kernel_handle(self._require_usable())
 
     def to_cuda_core(self) -> Any:
         """The kernel as a cuda.core.Kernel, for cuda.core.launch. It keeps this object alive. Needs cuda.core 0.5 or newer."""
-        if self.handle is None:
+        if self.cu_kernel is None:
             raise UsageError(f"kernel {self.name} is on the reference device, which cuda.core does not know", input=self.name,
                              hint='load the image with fatlink.Module(image, "gpu")')
-        return core_kernel(self.handle, self)
+        return core_kernel(self.cu_kernel, self)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <system_error>
+#include <vector>
 
 #include "cache/ledger.hpp"
 #include "util/bytes/sha256.hpp"
@@ -53,10 +54,12 @@ bool is_kept(std::filesystem::path const& cache_folder, std::string const& file,
   return kept && std::ranges::equal(*kept, text);
 }
 
-/// Removes the least recently used files until `size` bytes more are within the limits.
-void make_source_room(folder const& sources, std::uint64_t size)
+/// Removes the least recently used files until the file `added` of `size` bytes, which replaces
+/// one of its name, is within the limits, or no other file is left.
+void make_source_room(folder const& sources, std::string const& added, std::uint64_t size)
 {
   auto files = sources.list();
+  std::erase_if(files, [&](file_facts const& file) { return file.name == added; });
   std::ranges::sort(files, {}, &file_facts::last_used);
   auto bytes = size;
   for (auto const& file : files) bytes += file.size;
@@ -84,7 +87,7 @@ std::filesystem::path keep_source(std::filesystem::path const& cache_folder,
   if (is_kept(parent, file, bytes)) return place / file;
   claim(folder::make(parent, folder::kind::own));
   auto const sources = folder::make(place, folder::kind::own);
-  make_source_room(sources, bytes.size());
+  make_source_room(sources, file, bytes.size());
   sources.write(file, bytes);
   return place / file;
 }

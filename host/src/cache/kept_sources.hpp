@@ -3,7 +3,8 @@
 // so that the line tables name files that debuggers and profilers find:
 // <file> ::= "sources/" stem "." 16 hexadecimal digits of the SHA-256 of the text "." extension
 // They do not count towards the limit of the cache. When a source is added, those used least
-// recently are removed until at most 1,024 files and 64 MiB are left. Threads: safe.
+// recently are removed until at most 1,024 files and 64 MiB remain with it, or it is the only one.
+// Threads: safe.
 #pragma once
 
 #include <filesystem>

@@ -193,6 +193,13 @@ void driver::check(CUresult code, char const* action, std::string const& subject
                                      .hint = remedy(code)});
 }
 
+bool is_captured(driver const& api, CUstream stream, char const* action, std::string const& subject)
+{
+  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
+  api.check(api.stream_is_capturing(stream, &status), action, subject);
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
 CUdevice gpu_handle(driver const& api, int ordinal)
 {
   CUdevice gpu = 0;

@@ -87,6 +87,13 @@ struct driver {
 /// @throws device_error no GPU with this ordinal.
 CUdevice gpu_handle(driver const& api, int ordinal);
 
+/// Whether work queued on `stream` is captured into a CUDA graph instead of executed.
+/// @throws device_error `stream` is the default stream, and a stream that waits for it is being
+///   captured (CUDA_ERROR_STREAM_CAPTURE_IMPLICIT): the default stream is then unusable, and its
+///   use would invalidate the capture. `action` and `subject` as for driver::check.
+bool is_captured(driver const& api, CUstream stream, char const* action,
+                 std::string const& subject);
+
 /// While it lives, calls of this thread that are not permitted during a capture
 /// (cuStreamBeginCapture) of this thread, or in global mode of any thread, neither fail nor
 /// invalidate the capture. Calls that use a captured stream still do.

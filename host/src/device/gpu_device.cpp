@@ -74,12 +74,25 @@ class gpu_context {
     relaxed_capture mode;
   };
 
+  /// For driver calls that need no turn at the lock.
+  struct no_turn {};
+
   /// @param name  of the GPU, for errors; must live as long as this object
   gpu_context(driver const& api, int ordinal, std::string const& name);
 
   /// For driver calls that need no turn.
   [[nodiscard]] context_guard enter() const { return {api_, context_, none_before_, name_}; }
   [[nodiscard]] context_guard try_enter() const noexcept { return {api_, context_, none_before_}; }
+
+  /// For driver calls that need no turn, and that captures do not permit.
+  [[nodiscard]] relaxed_entry<no_turn> enter_relaxed() const
+  {
+    return {{{}, enter()}, relaxed_capture(api_)};
+  }
+  [[nodiscard]] relaxed_entry<no_turn> try_enter_relaxed() const noexcept
+  {
+    return {{{}, try_enter()}, relaxed_capture(api_)};
+  }
 
   /// For driver calls that share the driver's lock.
   [[nodiscard]] entry<driver_gate::shared_call> enter_shared() const
@@ -171,10 +184,7 @@ CUstream gpu_streams::create_stream() const
 
 void gpu_streams::synchronize(CUstream stream) const
 {
-  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
-  if (api_.stream_is_capturing(stream, &status) == CUDA_SUCCESS &&
-      status != CU_STREAM_CAPTURE_STATUS_NONE)
-    fail_captured(gpu_);
+  if (is_captured(api_, stream, "running a kernel on", gpu_)) fail_captured(gpu_);
   relaxed_capture const mode(api_);
   api_.check(api_.stream_synchronize(stream), "running a kernel on", gpu_);
 }
@@ -182,9 +192,7 @@ void gpu_streams::synchronize(CUstream stream) const
 /// cuStreamGetId fails on a stream that is being captured.
 stream_facts gpu_streams::facts_of(CUstream stream) const
 {
-  auto status = CU_STREAM_CAPTURE_STATUS_NONE;
-  api_.check(api_.stream_is_capturing(stream, &status), "examining a stream of", gpu_);
-  if (status != CU_STREAM_CAPTURE_STATUS_NONE) return {.is_capturing = true};
+  if (is_captured(api_, stream, "examining a stream of", gpu_)) return {.is_capturing = true};
   unsigned long long id = 0;
   api_.check(api_.stream_get_id(stream, &id), "identifying a stream of", gpu_);
   return {.id = id};
@@ -240,8 +248,7 @@ class gpu_device final : public device_backend {
   }
   void release(device_address address) noexcept override
   {
-    relaxed_capture const mode(api_);
-    if (auto const context = context_.try_enter()) memory_.release(address);
+    if (auto const context = context_.try_enter_relaxed()) memory_.release(address);
   }
   device_address allocate(std::size_t bytes, handle stream) override
   {
@@ -255,20 +262,17 @@ class gpu_device final : public device_backend {
   }
   [[nodiscard]] memory_pool_state memory_pool() override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return memory_.pool_state();
   }
   void limit_memory_pool(std::size_t bytes) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     memory_.set_pool_limit(bytes);
   }
   void trim_memory_pool(std::size_t keep) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     memory_.trim_pool(keep);
   }
   void copy_in(device_address destination, bytes_view source) override
@@ -310,26 +314,22 @@ class gpu_device final : public device_backend {
 
   handle load(linked_image const& image) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return std::make_unique<gpu_module>(api_, info_, image).release();
   }
   void unload(handle module) noexcept override
   {
     std::unique_ptr<gpu_module> const owned(static_cast<gpu_module*>(module));
-    relaxed_capture const mode(api_);
-    if (auto const context = context_.try_enter()) owned->unload();
+    if (auto const context = context_.try_enter_relaxed()) owned->unload();
   }
   handle find_kernel(handle module, std::string const& name) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return &static_cast<gpu_module*>(module)->find_kernel(name);
   }
   device_variable find_variable(handle module, std::string const& name) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return static_cast<gpu_module*>(module)->find_variable(name);
   }
 
@@ -352,22 +352,19 @@ class gpu_device final : public device_backend {
   }
   [[nodiscard]] kernel_attributes attributes(handle kernel) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return static_cast<gpu_kernel*>(kernel)->attributes();
   }
   [[nodiscard]] unsigned active_blocks(handle kernel, unsigned block_threads,
                                        std::size_t shared_bytes) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return static_cast<gpu_kernel*>(kernel)->active_blocks(block_threads, shared_bytes);
   }
   [[nodiscard]] block_size_suggestion suggest_block(handle kernel,
                                                     std::size_t shared_bytes) override
   {
-    auto const context = context_.enter();
-    relaxed_capture const mode(api_);
+    auto const context = context_.enter_relaxed();
     return static_cast<gpu_kernel*>(kernel)->suggest_block(shared_bytes);
   }
   void launch(handle kernel, handle stream, launch_shape const& shape,
@@ -441,8 +438,7 @@ class gpu_device final : public device_backend {
   }
   void destroy_array(handle array) noexcept override
   {
-    relaxed_capture const mode(api_);
-    if (auto const context = context_.try_enter())
+    if (auto const context = context_.try_enter_relaxed())
       textures_.destroy_array(static_cast<CUarray>(array));
   }
   void write_array(handle array, bytes_view texels) override

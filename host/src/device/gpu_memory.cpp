@@ -31,6 +31,27 @@ void set_kept(driver const& api, std::string const& gpu, CUmemoryPool pool, std:
             "limiting the memory pool of", gpu);
 }
 
+/// As the driver states them; a type of 0 is not memory of CUDA.
+struct pointer_attributes {
+  unsigned type = 0;
+  unsigned is_managed = 0;
+  int ordinal = 0;
+};
+
+/// Does not fail for addresses that the driver does not know.
+pointer_attributes read_attributes(driver const& api, device_address address)
+{
+  pointer_attributes attributes;
+  std::array names{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+  std::array<void*, 3> values{&attributes.type, &attributes.is_managed, &attributes.ordinal};
+  auto const code = api.pointer_get_attributes(static_cast<unsigned>(names.size()), names.data(),
+                                               values.data(), address);
+  if (code == CUDA_ERROR_INVALID_VALUE) return {};
+  api.check(code, "locating", detail::format("the address {:#x}", address));
+  return attributes;
+}
+
 }  // namespace
 
 gpu_pool& gpu_pool::of_gpu(int ordinal)
@@ -112,6 +133,7 @@ CUdeviceptr gpu_memory::allocate(std::size_t bytes, CUstream stream) const
 void gpu_memory::copy_in(CUdeviceptr destination, bytes_view source) const
 {
   if (source.empty()) return;
+  (void)is_captured(api_, nullptr, "copying to", gpu_);
   api_.check(api_.copy_in(destination, source.data(), source.size()), "copying to", gpu_);
   finish_default_stream("copying to");
 }
@@ -119,6 +141,7 @@ void gpu_memory::copy_in(CUdeviceptr destination, bytes_view source) const
 void gpu_memory::copy_in(CUdeviceptr destination, bytes_view source, CUstream stream) const
 {
   if (source.empty()) return;
+  require_copyable(source.data(), stream, "copying to");
   api_.check(api_.copy_in_async(destination, source.data(), source.size(), stream), "copying to",
              gpu_);
 }
@@ -126,6 +149,7 @@ void gpu_memory::copy_in(CUdeviceptr destination, bytes_view source, CUstream st
 void gpu_memory::copy_out(std::span<std::byte> destination, CUdeviceptr source) const
 {
   if (destination.empty()) return;
+  (void)is_captured(api_, nullptr, "copying from", gpu_);
   api_.check(api_.copy_out(destination.data(), source, destination.size()), "copying from", gpu_);
 }
 
@@ -133,6 +157,7 @@ void gpu_memory::copy_out(std::span<std::byte> destination, CUdeviceptr source,
                           CUstream stream) const
 {
   if (destination.empty()) return;
+  require_copyable(destination.data(), stream, "copying from");
   api_.check(api_.copy_out_async(destination.data(), source, destination.size(), stream),
              "copying from", gpu_);
 }
@@ -146,6 +171,7 @@ void gpu_memory::copy_on_device(CUdeviceptr destination, CUdeviceptr source, std
 
 void gpu_memory::fill(CUdeviceptr destination, std::byte value, std::size_t bytes) const
 {
+  (void)is_captured(api_, nullptr, "filling memory of", gpu_);
   fill(destination, value, bytes, nullptr);
   finish_default_stream("filling memory of");
 }
@@ -163,6 +189,23 @@ void gpu_memory::fill(CUdeviceptr destination, std::byte value, std::size_t byte
 void gpu_memory::finish_default_stream(char const* action) const
 {
   api_.check(api_.stream_synchronize(nullptr), action, gpu_);
+}
+
+/// A graph would copy from or to pageable memory each time it is launched, even after the memory is
+/// freed.
+void gpu_memory::require_copyable(void const* host, CUstream stream, char const* action) const
+{
+  if (!is_captured(api_, stream, action, gpu_)) return;
+  if (read_attributes(api_, reinterpret_cast<device_address>(host)).type != 0) return;
+  throw device_error(
+      stage::device,
+      {.message = detail::format("{} {}: the stream is being captured into a CUDA graph, and the "
+                                 "host memory is not page-locked",
+                                 action, gpu_),
+       .input = gpu_,
+       .code = vendor_code("CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"),
+       .hint = "copy before or after the capture, or use page-locked memory (cudaHostAlloc, "
+               "cudaHostRegister) that exists as long as the graph"});
 }
 
 // Arrays, textures and surfaces.
@@ -290,6 +333,7 @@ void gpu_textures::write_array(CUarray array, bytes_view texels) const
   copy.srcHeight = copy.Height;
   copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
   copy.dstArray = array;
+  (void)is_captured(api_, nullptr, "copying to an array on", gpu_);
   api_.check(api_.copy_array(&copy), "copying to an array on", gpu_);
   api_.check(api_.stream_synchronize(nullptr), "copying to an array on", gpu_);
 }
@@ -303,6 +347,7 @@ void gpu_textures::read_array(CUarray array, std::span<std::byte> texels) const
   copy.dstHost = texels.data();
   copy.dstPitch = copy.WidthInBytes;
   copy.dstHeight = copy.Height;
+  (void)is_captured(api_, nullptr, "copying from an array on", gpu_);
   api_.check(api_.copy_array(&copy), "copying from an array on", gpu_);
 }
 
@@ -354,31 +399,6 @@ std::uint64_t gpu_textures::create_surface(CUarray array) const
 }
 
 // Addresses.
-
-namespace {
-
-/// As the driver states them; a type of 0 is not memory of CUDA.
-struct pointer_attributes {
-  unsigned type = 0;
-  unsigned is_managed = 0;
-  int ordinal = 0;
-};
-
-/// Does not fail for addresses that the driver does not know.
-pointer_attributes read_attributes(driver const& api, device_address address)
-{
-  pointer_attributes attributes;
-  std::array names{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                   CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
-  std::array<void*, 3> values{&attributes.type, &attributes.is_managed, &attributes.ordinal};
-  auto const code = api.pointer_get_attributes(static_cast<unsigned>(names.size()), names.data(),
-                                               values.data(), address);
-  if (code == CUDA_ERROR_INVALID_VALUE) return {};
-  api.check(code, "locating", detail::format("the address {:#x}", address));
-  return attributes;
-}
-
-}  // namespace
 
 gpu_address locate(driver const& api, device_address address)
 {

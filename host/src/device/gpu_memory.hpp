@@ -62,6 +62,9 @@ class gpu_memory {
   void set_pool_limit(std::size_t bytes) const { pool_.set_limit(api_, gpu_, bytes); }
   void trim_pool(std::size_t keep) const { pool_.trim(api_, gpu_, keep); }
 
+  /// Copies and fills without a stream use the default stream. @throws device_error a capture
+  /// makes it unusable (is_captured). Copies from and to the host with a stream: @throws
+  /// device_error the stream is being captured, and the memory of the host is not page-locked.
   void copy_in(CUdeviceptr destination, bytes_view source) const;
   void copy_in(CUdeviceptr destination, bytes_view source, CUstream stream) const;
   void copy_out(std::span<std::byte> destination, CUdeviceptr source) const;
@@ -73,6 +76,7 @@ class gpu_memory {
 
  private:
   void finish_default_stream(char const* action) const;
+  void require_copyable(void const* host, CUstream stream, char const* action) const;
 
   driver const& api_;
   std::string gpu_;

@@ -2,7 +2,6 @@
 #include "fatlink/linker.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -30,6 +29,7 @@
 #include "util/process/stopwatch.hpp"
 #include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
+#include "util/text/shell_word.hpp"
 
 namespace fatlink {
 namespace detail {
@@ -93,19 +93,6 @@ std::string describe_others(link_cache& cache, std::vector<fatbin> const& inputs
   return found.empty() ? "" : detail::format(" (the layers have it {})", join(found));
 }
 
-/// A word of a shell's command.
-std::string quoted(std::string const& word)
-{
-  auto const is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("_-./=+,:@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (!word.empty() && std::ranges::all_of(word, is_plain)) return word;
-  std::string text = "'";
-  for (auto const c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// Whether options are set that have no place in the command.
 bool has_other_options(link_options options)
 {
@@ -120,7 +107,7 @@ bool has_other_options(link_options options)
 std::string kernel_words(std::vector<fatbin> const& inputs, link_options const& options)
 {
   std::string words;
-  for (auto const& kernel : options.kernels) words += " --kernel " + quoted(kernel);
+  for (auto const& kernel : options.kernels) words += " --kernel " + shell_word(kernel);
   auto const sidecar = std::filesystem::path(inputs.front().name()).replace_extension(".json");
   std::error_code ignored;
   if (words.empty() && std::filesystem::exists(sidecar, ignored)) words = " --all-kernels";
@@ -138,7 +125,7 @@ std::string warm_command(std::vector<fatbin> const& inputs, link_options const& 
   for (auto const& input : inputs) {
     auto const file = file_of(input);
     if (file.empty()) return {};
-    command += ' ' + quoted(file);
+    command += ' ' + shell_word(file);
   }
   return command;
 }

@@ -19,6 +19,7 @@
 #include "preflight/rules.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
+#include "util/text/shell_word.hpp"
 
 namespace fatlink {
 namespace {
@@ -467,28 +468,13 @@ void check_ltoir_parts(preflight_inputs const& inputs, preflight_request const& 
 
 namespace {
 
-/// `word` as one word of a shell.
-std::string shell_word(std::string_view word)
-{
-  auto const is_plain = [](char letter) {
-    constexpr std::string_view k_plain =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=./:@,";
-    return k_plain.find(letter) != std::string_view::npos;
-  };
-  if (std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
-  std::string text = "'";
-  for (auto const letter : word)
-    text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-  return text + "'";
-}
-
 /// Of a file with several modules, which are seldom of one translation unit, as pack needs them.
 std::string state_digest(std::string_view file)
 {
   return detail::format(
       "build it with fatlink_add_fatbin, or state the digest of a copy of {0} that is known to be "
       "good: echo \"{{\\\"sha256\\\": \\\"$(sha256sum < {1} | cut -d' ' -f1)\\\"}}\" > {2}",
-      file, shell_word(file), shell_word(std::string(file) + ".json"));
+      file, detail::shell_word(file), detail::shell_word(std::string(file) + ".json"));
 }
 
 std::string pack(std::string_view file)
@@ -496,7 +482,7 @@ std::string pack(std::string_view file)
   return detail::format(
       "build it with fatlink_add_fatbin, or add digests to a copy that is known "
       "to be good: fatlink pack -o FILE.fatbin {}",
-      shell_word(file));
+      detail::shell_word(file));
 }
 
 /// One finding for `modules` of `file`, which is not `file` itself where there are several.

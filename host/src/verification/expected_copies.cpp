@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <numeric>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "expression/syntax.hpp"
@@ -306,24 +307,16 @@ class key_order {
   bool nan_is_first_ = false;
 };
 
-/// The number that is the key in ascending order, or in descending order.
-struct key_number {
-  component part;
-  bool is_descending;
-};
-
-/// Nothing where the reference of the key is another expression than "x", "-x", "x.f" or "-x.f".
-std::optional<key_number> number_of_key(hook_reference const& hook, components const& parts)
+/// Whether the bits of the key are known: of an integer x, those of fatlink::ascending(x) or
+/// fatlink::descending(x). A reference only states the order of keys, so the operators of the
+/// library are known by their names, ascending_T and descending_T.
+bool is_known_key(stated_hook const& stated, scalar_kind element, bool is_descending)
 {
-  expression_syntax const syntax(hook.result.front().text, expression_use::reference);
-  auto const& nodes = syntax.nodes();
-  auto const is_descending = nodes.size() == 2 && nodes.back().code == expression_code::negate;
-  if (syntax.names().size() != 1 || (nodes.size() != 1 && !is_descending)) return std::nullopt;
-  for (auto const& part : parts)
-    if (syntax.names().front() ==
-        hook.parameters.front() + (part.name.empty() ? "" : ".") + part.name)
-      return key_number{.part = part, .is_descending = is_descending};
-  return std::nullopt;
+  auto const& hook = *stated.hook;
+  return is_integer(element) &&
+         stated.owner->name ==
+             (is_descending ? "descending_" : "ascending_") + std::string(to_string(element)) &&
+         hook.result.front().text == (is_descending ? "-" : "") + hook.parameters.front();
 }
 
 /// How many bits of the keys sort_by compares.
@@ -336,26 +329,29 @@ unsigned compared_bits(expected_output const& output)
   return static_cast<unsigned>(std::clamp<int128>((bits + 7) / 8 * 8, 8, 64));
 }
 
-/// The compared bits of the keys, if these are not all bits of a number: of integers only, whose
-/// keys follow from their order. @throws not_verifiable other keys.
+/// The compared bits of the keys, if these may not be all bits. @throws not_verifiable the bits of
+/// the keys are not known.
 std::optional<std::vector<std::uint64_t>> lower_keys(expected_output const& output,
                                                      array_view const& source)
 {
   auto const bits = compared_bits(output);
   if (bits >= 8 * std::min<std::size_t>(source.type.size, 8)) return std::nullopt;
-  auto const key =
-      number_of_key(*output.context.find_hook(output.node.name).hook, components_of(source.type));
-  if (key && bits >= 8 * size_of(key->part.kind)) return std::nullopt;
-  if (!key || !is_integer(key->part.kind))
-    throw not_verifiable(
-        detail::format("the reference of {} states the order of the keys, not their lower {} bits",
-                       output.node.name, bits));
+  auto const stated = output.context.find_hook(output.node.name);
+  auto const parts = components_of(source.type);
+  auto const is_known = [&](bool is_descending) {
+    return parts.size() == 1 && is_known_key(stated, parts.front().kind, is_descending);
+  };
+  auto const is_descending = is_known(true);
+  if (!is_descending && !is_known(false))
+    throw not_verifiable(detail::format(
+        "the reference of {} states the order of the keys, not their lower {} bits, which are "
+        "known only for ascending_T and descending_T of integers",
+        output.node.name, bits));
   std::vector<std::uint64_t> keys(source.count());
   for (std::size_t i = 0; i < keys.size(); ++i) {
     auto const* const element = source.bytes.data() + i * source.type.size;
-    auto const number =
-        static_cast<std::uint64_t>(load(key->part.kind, element + key->part.offset).whole);
-    keys[i] = (key->is_descending ? ~number : number) & ((std::uint64_t{1} << bits) - 1);
+    auto const number = static_cast<std::uint64_t>(load(parts.front().kind, element).whole);
+    keys[i] = (is_descending ? ~number : number) & ((std::uint64_t{1} << bits) - 1);
   }
   return keys;
 }

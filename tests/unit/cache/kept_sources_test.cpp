@@ -95,6 +95,26 @@ TEST_F(KeptSources, OfManySourcesAreTheOnesUsedLast)
   EXPECT_EQ(count(), 1024U);
 }
 
+TEST_F(KeptSources, ThatAreWrittenAgainCountOnce)
+{
+  fs::path file;
+  for (int i = 0; i < 1024; ++i) file = keep(std::to_string(i));
+  std::ofstream(file) << "changed";
+  EXPECT_EQ(keep("1023"), file);
+  EXPECT_EQ(count(), 1024U);
+}
+
+TEST_F(KeptSources, LargerThanTheLimitReplaceAllOthers)
+{
+  (void)keep("int a;\n");
+  std::string const large((std::size_t{64} << 20U) + 1, ' ');
+  auto const file = keep(large);
+  EXPECT_EQ(fs::file_size(file), large.size());
+  EXPECT_EQ(count(), 1U);
+  (void)keep("int b;\n");
+  EXPECT_FALSE(fs::exists(file));
+}
+
 TEST_F(KeptSources, AreRemovedByClear)
 {
   auto const file = keep("int a;\n");

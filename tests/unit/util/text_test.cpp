@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers, printable text and nearest names.
+// Numbers, printable text, words of a shell and nearest names.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -7,6 +7,7 @@
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
+#include "util/text/shell_word.hpp"
 
 using namespace fatlink::detail;
 using fatlink::detail::printable;
@@ -129,6 +130,16 @@ TEST(PrintableLine, IsTheBeginningOnOneLine)
 {
   EXPECT_EQ(fatlink::detail::printable_line("a\nb\tc\x01"), "a b c\\x01");
   EXPECT_EQ(fatlink::detail::printable_line(std::string(1000, 'x')), std::string(100, 'x'));
+}
+
+TEST(ShellWord, IsInQuotesWhereTheShellGivesCharactersAMeaning)
+{
+  for (auto const* plain : {"/opt/a-b_c.d", "x=1:2,3", "user@host", "a+b"})
+    EXPECT_EQ(shell_word(plain), plain);
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("~/$(date)"), "'~/$(date)'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
 }
 
 TEST(Nearest, CountsInsertionsRemovalsReplacementsAndSwaps)

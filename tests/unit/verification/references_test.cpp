@@ -285,42 +285,65 @@ TEST(PlanReference, OfValuesThatMoveWithTheirKeysHasTheOrderOfTheKeys)
   EXPECT_EQ(reference.verify("out", array(k_int, std::vector<int>{13, 11, 12, 10})).failures, 2U);
 }
 
+namespace {
+
+/// A sort by the `bits` lower bits of the key of the transform `name`, whose reference is `key`.
+/// `keys` must outlive the result.
+auto sorted_by_bits(array const& keys, std::int64_t bits, char const* name, char const* key,
+                    std::vector<computation> const& moved = {})
+{
+  static array size(type_of("int64"), 1);
+  size.set(0, static_cast<double>(bits));
+  std::vector<computation> operands{argument("in")};
+  operands.insert(operands.end(), moved.begin(), moved.end());
+  operands.push_back(node(operation::low_bits, "", {argument("bits")}));
+  auto transform = transform_of({hook_of("key", {"x"}, key)});
+  transform.name = name;
+  return reference_of(node(operation::sort_by, "key", operands), transform,
+                      {{"in", keys}, {"bits", size}});
+}
+
+}  // namespace
+
 TEST(PlanReference, OfSortsByLowBitsOfKeysHasTheOrderOfTheseBits)
 {
   array const keys(k_int, std::vector<int>{0x1FF, 0x200, -1, 0x101, -256, 0x001});
-  array const bits(type_of("int64"), std::vector<std::int64_t>{7});  // rounded up to 8
-  auto const reference = [&](char const* key, std::vector<computation> moved = {}) {
-    std::vector<computation> operands{argument("in")};
-    operands.insert(operands.end(), moved.begin(), moved.end());
-    operands.push_back(node(operation::low_bits, "", {argument("bits")}));
-    return reference_of(node(operation::sort_by, "key", operands),
-                        transform_of({hook_of("key", {"x"}, key)}), {{"in", keys}, {"bits", bits}});
-  };
-  expect_verified(reference("x"),
+  expect_verified(sorted_by_bits(keys, 7, "ascending_int32", "x"),  // rounded up to 8
                   array(k_int, std::vector<int>{0x200, -256, 0x101, 0x001, 0x1FF, -1}));
-  expect_verified(reference("x", {index_operand()}),
+  expect_verified(sorted_by_bits(keys, 7, "ascending_int32", "x", {index_operand()}),
                   array(k_int, std::vector<int>{1, 4, 3, 5, 0, 2}));
-  expect_verified(reference("-x"),
+  expect_verified(sorted_by_bits(keys, 7, "descending_int32", "-x"),
                   array(k_int, std::vector<int>{0x1FF, -1, 0x101, 0x001, 0x200, -256}));
-  expect_reason(reference("x + 1"), keys,
-                "the reference of key states the order of the keys, not their lower 8 bits");
 }
 
-TEST(PlanReference, OfSortsByAllBitsOfAFieldHasItsOrder)
+TEST(PlanReference, OfSortsByLowBitsOfKeysIsRefusedWhereOnlyTheOrderOfTheKeysIsKnown)
+{
+  array const keys(k_int, 3);
+  for (auto const& [name, key] : {std::pair{"t", "x"},
+                                  {"t", "-x"},
+                                  {"ascending_int32", "-x"},
+                                  {"descending_int32", "x"},
+                                  {"ascending_uint32", "x"},
+                                  {"ascending_int32", "x + 1"}})
+    expect_reason(sorted_by_bits(keys, 8, name, key), keys,
+                  "the reference of key states the order of the keys, not their lower 8 bits, "
+                  "which are known only for ascending_T and descending_T of integers");
+  array const records(k_best, 3);
+  expect_reason(sorted_by_bits(records, 32, "t", "x.index"), records,
+                "the reference of key states the order of the keys, not their lower 32 bits, "
+                "which are known only for ascending_T and descending_T of integers");
+}
+
+TEST(PlanReference, OfSortsByAllBitsOfElementsHasTheOrderOfTheReference)
 {
   array records(k_best, 3);
   for (std::size_t i = 0; i < 3; ++i) {
     records.set(i, -static_cast<double>(i), 0);
     records.set(i, 2 - static_cast<double>(i), 1);
   }
-  array const bits(type_of("int64"), std::vector<std::int64_t>{32});
-  for (auto const* key : {"x.value", "x.index"}) {
-    auto const reference = reference_of(
-        node(operation::sort_by, "key",
-             {argument("in"), index_operand(), node(operation::low_bits, "", {argument("bits")})}),
-        transform_of({hook_of("key", {"x"}, key)}), {{"in", records}, {"bits", bits}});
-    expect_verified(reference, array(k_int, std::vector<int>{2, 1, 0}));
-  }
+  for (auto const* key : {"x.value", "x.index"})
+    expect_verified(sorted_by_bits(records, 64, "t", key, {index_operand()}),
+                    array(k_int, std::vector<int>{2, 1, 0}));
 }
 
 TEST(PlanReference, OfAnExclusiveScanBeginsWithTheInitialValue)
