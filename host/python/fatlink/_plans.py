@@ -10,7 +10,7 @@ from ._arguments import attribute, encode, shown
 from ._arrays import View, require_one_place, view
 from ._devices import HOST, Device, as_device, device_at, place_name, stream_handle
 from ._elements import NAMES, NUMBERS, is_compatible, is_same_record, layout, number_type, pack, warn_of_names
-from ._errors import Error, FileError, UsageError, UsageTypeError
+from ._errors import DeviceError, Error, FileError, UsageError, UsageTypeError
 from ._ffi import (UNKNOWN_COUNT, Argument, Handle, ImageInfo, PlanArgumentStruct, PlanRequest, ProcessObject, after_fork, c,
                    disable_after_fork, error_of, forked, make_lock, output, raise_error, text)
 from ._inputs import Input, as_inputs, handles, stem
@@ -407,7 +407,14 @@ class Counter(Handle):
 
     def read(self, stream: int) -> int:
         """Waits for the work on `stream`, and returns the number."""
-        raise_error(c.buffer_read(self, 0, ctypes.byref(self.number), 8, stream))
+        try:
+            raise_error(c.buffer_read(self, 0, ctypes.byref(self.number), 8, stream))
+        except DeviceError as failure:
+            if failure.code == "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED":
+                failure.message = "the call waits for the number of results, and the stream is being captured into a CUDA graph"
+                failure.hint = ("pass count= (for partition3 counts=), an array for the number on the device, or make the call before or "
+                                "after the capture")
+            raise
         raise_error(c.synchronize(self.device, stream))
         return self.number.value
 
