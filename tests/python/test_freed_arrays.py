@@ -22,6 +22,8 @@ CALLS = {
 
 class FreedArrays(NumpyCase):
     def setUp(self):
+        super().setUp()
+        self.need_links_and_compiles()
         fatlink.configure()  # makes the next call of each algorithm a first call
         gc.collect()
         gc.disable()
