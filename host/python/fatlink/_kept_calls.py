@@ -534,11 +534,10 @@ def _bind(calls, places, result_place, has_one_result, make, scratch_sizes, mark
 def _maker(source, has_one_result, dtype):
     """Returns the function that makes an array for results from the first array of a call: with its shape, or without
     dimensions. PyTorch's empty_like takes half the time of a call with a stated type and device."""
+    empty_like = sys.modules["torch"].empty_like
     if has_one_result:
         return lambda first: first.new_empty((), dtype=dtype)
-    if dtype is source.dtype:
-        return sys.modules["torch"].empty_like
-    return lambda first: sys.modules["torch"].empty_like(first, dtype=dtype)
+    return empty_like if dtype is source.dtype else lambda first: empty_like(first, dtype=dtype)
 
 
 def find_repeated(algorithm, op, mode, device, arrays, out, dimensions=0, load=None):

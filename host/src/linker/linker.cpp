@@ -29,7 +29,6 @@
 #include "util/process/stopwatch.hpp"
 #include "util/process/tool_range.hpp"
 #include "util/text/format.hpp"
-#include "util/text/shell_word.hpp"
 
 namespace fatlink {
 namespace detail {

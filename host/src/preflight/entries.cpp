@@ -19,7 +19,6 @@
 #include "preflight/rules.hpp"
 #include "util/process/immortal.hpp"
 #include "util/text/format.hpp"
-#include "util/text/shell_word.hpp"
 
 namespace fatlink {
 namespace {

@@ -7,7 +7,6 @@
 #include "util/text/format.hpp"
 #include "util/text/nearest.hpp"
 #include "util/text/number.hpp"
-#include "util/text/shell_word.hpp"
 
 using namespace fatlink::detail;
 using fatlink::detail::printable;

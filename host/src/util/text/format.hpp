@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Formatting by fmt, compiled once: with the header-only fmt, every source would compile its own
-// copy, which takes most of the compile time; and text from other programs and files, made safe to
-// print on a terminal. Threads: no shared state.
+// copy, which takes most of the compile time; and text from other programs and files, made safe for
+// a terminal or a shell. Threads: no shared state.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,5 +38,9 @@ std::string one_line(std::string_view text);
 std::string printable_line(std::string_view text);
 /// `text` in quotes, at most 100 bytes of it, for messages.
 std::string in_quotes(std::string_view text);
+
+/// `text` as one word of a POSIX shell: as it is if the shell gives no character of it a meaning,
+/// otherwise in single quotes.
+std::string shell_word(std::string_view text);
 
 }  // namespace fatlink::detail
